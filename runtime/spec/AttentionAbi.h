@@ -1,0 +1,61 @@
+#pragma once
+// What passes between the host and an attention kernel: the kernel-argument block and the work
+// list. The planner fills both, the compiler's kernels read both, the emulator knows neither.
+// Plain data in the device's layout; a change here is a new kAttentionAbiVersion, which is part of
+// every build key and note, so an object of another layout is refused and not misread.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace wavesmith {
+
+inline constexpr int kAttentionAbiVersion = 1;
+/// Query rows of one work unit (one workgroup), threads of its workgroup.
+inline constexpr int kAttentionBlockM = 256;
+inline constexpr int kAttentionThreads = 512;
+
+/// One workgroup's share: rows [q0, q0 + 256) of one sequence and head over keys [kv0, kv1).
+/// 64 bytes, aligned to 64, read with one scalar load. All counts are in rows (tokens).
+struct AttentionWorkUnit {
+  std::int32_t qBegin;  ///< packed row of the sequence's first query
+  std::int32_t kvBegin; ///< packed row of the sequence's first key
+  std::int32_t lenQ;    ///< queries of the sequence
+  std::int32_t lenKv;   ///< keys of the sequence
+  std::int32_t q0;      ///< first query row of this unit, within the sequence; a multiple of 256
+  std::int32_t kv0;     ///< key range of this unit, within the sequence; kv0 is a multiple of the
+  std::int32_t kv1;     ///< kernel's KV tile, kv1 <= lenKv; kv0 == kv1 means no keys at all
+  std::int32_t head;    ///< query head
+  std::int32_t kvHead;  ///< key/value head
+  std::int32_t slot;    ///< -1: write out and lse; >= 0: write float32 partials to this slot
+  std::int32_t reserved[6];
+};
+static_assert(sizeof(AttentionWorkUnit) == 64);
+
+/// The kernel-argument block, offsets as the kernel's metadata lists them. Grid: one workgroup of
+/// 512 threads per work unit, x dimension only. Strides are in **bytes** (the planner converts);
+/// row strides stay below 4 MiB so that a unit's row offsets fit 32 bits, bases are 64-bit.
+struct AttentionArguments {
+  std::uint64_t q;          ///< [total_q, heads, d_qk]
+  std::uint64_t k;          ///< [total_kv, kv_heads, d_qk]
+  std::uint64_t v;          ///< [total_kv, kv_heads, d_v]
+  std::uint64_t out;        ///< bf16 [total_q, heads, d_v]
+  std::uint64_t lse;        ///< float32 [heads, total_q], natural log; unused if the spec has no LSE
+  std::uint64_t partialOut; ///< float32 [slot][256][d_v], normalised; null without splits
+  std::uint64_t partialLse; ///< float32 [slot][256], natural log; null without splits
+  std::uint64_t work;       ///< AttentionWorkUnit[grid]
+  std::uint64_t descaleQ;   ///< FP8: float32 [heads]; else null
+  std::uint64_t descaleK;   ///< FP8: float32 [kv_heads]; else null
+  std::uint64_t descaleV;   ///< FP8: float32 [kv_heads]; else null
+  std::int64_t qRowStride, qHeadStride;
+  std::int64_t kRowStride, kHeadStride;
+  std::int64_t vRowStride, vHeadStride;
+  std::int64_t outRowStride, outHeadStride;
+  std::int64_t lseHeadStride;
+  float scaleLog2; ///< softmax scale * log2(e), > 0
+  std::uint32_t reserved;
+};
+static_assert(sizeof(AttentionArguments) == 168);
+static_assert(offsetof(AttentionArguments, qRowStride) == 88);
+static_assert(offsetof(AttentionArguments, scaleLog2) == 160);
+
+} // namespace wavesmith
