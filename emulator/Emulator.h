@@ -37,7 +37,14 @@ struct ExecutionOrder {
 };
 
 enum class CheckKind : std::uint8_t {
-  Memory, Uninitialised, Waits, Races, Barriers, Hazards, Alignment, Registers,
+  Memory,
+  Uninitialised,
+  Waits,
+  Races,
+  Barriers,
+  Hazards,
+  Alignment,
+  Registers,
 };
 inline constexpr int kCheckKinds = 8;
 std::string_view checkName(CheckKind kind); ///< "memory", "uninitialised", ...
@@ -70,9 +77,9 @@ struct RunOptions {
   Checks checks;
   ExecutionOrder order;
   std::uint64_t seed = 1;
-  int threads = 0;        ///< host threads; 0 = all cores
-  int maxFaults = 16;     ///< reports kept; all are counted
-  bool coverage = false;  ///< count executions per instruction
+  int threads = 0;       ///< host threads; 0 = all cores
+  int maxFaults = 16;    ///< reports kept; all are counted
+  bool coverage = false; ///< count executions per instruction
   std::uint64_t maxInstructionsPerWave = std::uint64_t{1} << 34; ///< a hang becomes a fault
 };
 
@@ -88,7 +95,7 @@ struct RunReport {
   std::uint64_t instructions = 0; ///< wave instructions executed
   double seconds = 0;             ///< host time
   std::array<std::uint64_t, kCheckKinds> faultCounts{};
-  std::vector<Fault> faults;      ///< the first maxFaults, in a deterministic order
+  std::vector<Fault> faults; ///< the first maxFaults, in a deterministic order
   struct Executed {
     std::uint64_t pc;
     std::string disassembly;
@@ -130,7 +137,8 @@ public:
   Expected<std::pair<std::uint64_t, std::uint64_t>> global(const Module &module,
                                                            std::string_view name) const;
   /// Runs the grid to its end or to its faults. The Status is for bad requests (unknown kernel,
-  /// block over the kernel's limit, LDS over the target's); what the code did wrong is in the report.
+  /// block over the kernel's limit, LDS over the target's); what the code did wrong is in the
+  /// report.
   Expected<RunReport> run(const Module &module, const LaunchConfig &launch,
                           const RunOptions &options);
 

@@ -12,8 +12,8 @@
 namespace wavesmith {
 
 struct CompileOptions {
-  std::string templateDirectory; ///< other templates than the built-in ones; "" = built-in
-  std::string dumpDirectory;     ///< write the IR after every pass there; "" = no
+  std::string templateDirectory;   ///< other templates than the built-in ones; "" = built-in
+  std::string dumpDirectory;       ///< write the IR after every pass there; "" = no
   std::string reproducerDirectory; ///< where a failure leaves its .mlir; "" = the temp directory
 };
 
@@ -24,7 +24,8 @@ public:
   virtual std::string buildId() const = 0;
   /// Template text to linked code object. Reentrant; compiles of different threads run in parallel
   /// but for the link step.
-  virtual Expected<CodeObjectBlob> compile(const KernelSpec &spec, const CompileOptions &options) = 0;
+  virtual Expected<CodeObjectBlob> compile(const KernelSpec &spec,
+                                           const CompileOptions &options) = 0;
 };
 
 } // namespace wavesmith

@@ -16,8 +16,8 @@ namespace wavesmith {
 struct CodeObjectBlob {
   std::vector<std::byte> bytes;
   std::string kernelName;
-  std::string provider;    ///< "memory", "disk", "bundle", "remote", "jit"
-  double compileMs = 0;    ///< wall time of the compile that made it; 0 when it was not now
+  std::string provider; ///< "memory", "disk", "bundle", "remote", "jit"
+  double compileMs = 0; ///< wall time of the compile that made it; 0 when it was not now
 };
 using SharedCodeObject = std::shared_ptr<const CodeObjectBlob>;
 

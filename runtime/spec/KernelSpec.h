@@ -21,8 +21,8 @@ enum class Fp8Format : std::uint8_t { None, E4M3Fnuz, E4M3Ocp };
 /// A gfx target and what host code needs to know of it. The compiler and the emulator keep their
 /// own facts: the judge shares no table with the judged.
 struct Target {
-  std::string name;   ///< "gfx942", "gfx950"
-  int ldsBytes = 0;   ///< per workgroup limit
+  std::string name; ///< "gfx942", "gfx950"
+  int ldsBytes = 0; ///< per workgroup limit
   Fp8Format fp8 = Fp8Format::None;
 };
 /// Every target this build knows, in the order in which messages list them.

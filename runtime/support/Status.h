@@ -112,7 +112,8 @@ public:
              !std::is_same_v<std::decay_t<U>, Expected>)
   Expected(U &&value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}
   Expected(Status status) : state_(std::in_place_index<1>, std::move(status)) { // NOLINT
-    assert(std::get<1>(state_).code_ != StatusCode::Ok && "an Expected without a value needs an error");
+    assert(std::get<1>(state_).code_ != StatusCode::Ok &&
+           "an Expected without a value needs an error");
   }
 
   explicit operator bool() const { return state_.index() == 0; }

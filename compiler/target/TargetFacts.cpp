@@ -1,0 +1,55 @@
+#include "compiler/target/TargetFacts.h"
+
+#include <array>
+
+namespace wavesmith::compiler {
+namespace {
+
+constexpr std::array<TargetFacts, 1> kTargets{{
+    {.name = "gfx942",
+     .ldsBytes = 65536,
+     .ldsBanks = 32,
+     .vgprsPerSimdLane = 512,
+     .maxDmaBytes = 4,
+     .transposeReads = false,
+     .packedBf16Convert = false,
+     .permlaneSwap = false,
+     .fp8 = ElementType::F8E4M3Fnuz},
+}};
+
+constexpr std::array<MfmaAtom, 1> kGfx942Bf16{{
+    {.name = "mfma_f32_32x32x8_bf16",
+     .input = ElementType::BF16,
+     .m = 32,
+     .n = 32,
+     .k = 8,
+     .passes = 8,
+     .operandRegisters = 2,
+     .accumulatorRegisters = 16},
+}};
+
+} // namespace
+
+std::span<const TargetFacts> targets() { return kTargets; }
+
+const TargetFacts *findTarget(std::string_view name) {
+  for (const TargetFacts &target : kTargets)
+    if (target.name == name)
+      return &target;
+  return nullptr;
+}
+
+std::span<const MfmaAtom> atoms(const TargetFacts &target, ElementType input) {
+  if (target.name == "gfx942" && input == ElementType::BF16)
+    return kGfx942Bf16;
+  return {};
+}
+
+const MfmaAtom *findAtom(const TargetFacts &target, std::string_view name) {
+  for (const MfmaAtom &atom : atoms(target, ElementType::BF16))
+    if (atom.name == name)
+      return &atom;
+  return nullptr;
+}
+
+} // namespace wavesmith::compiler

@@ -1,0 +1,43 @@
+#pragma once
+// What the compiler knows of a gfx target: one struct of facts and rows of MFMA atoms. A new target
+// is rows here, never a second lowering. Constant data, any thread.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace wavesmith::compiler {
+
+enum class ElementType : std::uint8_t { BF16, F8E4M3Fnuz, F8E4M3Ocp };
+
+struct TargetFacts {
+  std::string_view name;  ///< "gfx942"
+  int ldsBytes;           ///< per workgroup
+  int ldsBanks;           ///< 4-byte banks
+  int vgprsPerSimdLane;   ///< 512: VGPR + AGPR of all waves of a SIMD
+  int maxDmaBytes;        ///< widest global-to-LDS transfer of a lane
+  bool transposeReads;    ///< ds_read_*_tr_*
+  bool packedBf16Convert; ///< v_cvt_pk_bf16_f32
+  bool permlaneSwap;      ///< v_permlane32_swap_b32
+  ElementType fp8;        ///< the FP8 format of its matrix core
+};
+
+/// One matrix instruction D[m][n] += sum_k A[m][k] B[k][n]. Lane maps (64 lanes, h = lane / m):
+/// A: row = lane % m, k = (k/(64/m)) * h + item; B: the same with the column; D: register i holds
+/// row 8*(i/4) + 4*h + i%4 (m = 32), column lane % n. Source: AMD's matrix instruction calculator.
+struct MfmaAtom {
+  std::string_view name; ///< as in the IR: "mfma_f32_32x32x8_bf16"
+  ElementType input;
+  int m, n, k;
+  int passes;               ///< of 4 clocks
+  int operandRegisters;     ///< VGPRs of A (and of B) per lane
+  int accumulatorRegisters; ///< VGPRs of C/D per lane
+};
+
+const TargetFacts *findTarget(std::string_view name); ///< null when unknown
+std::span<const TargetFacts> targets();
+/// Atoms of a target for an input type, widest k first.
+std::span<const MfmaAtom> atoms(const TargetFacts &target, ElementType input);
+const MfmaAtom *findAtom(const TargetFacts &target, std::string_view name);
+
+} // namespace wavesmith::compiler
