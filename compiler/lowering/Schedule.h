@@ -1,0 +1,118 @@
+#pragma once
+// What decides the emitted text of an attention kernel besides its algorithm: the shape, the
+// schedule row and the LDS images of K and V. Plain values computed once per kernel by the layout
+// passes and read by every emitter of this folder; no MLIR here, so tests check them on the host.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/target/TargetFacts.h"
+
+namespace wavesmith::compiler {
+
+/// What kernel it is.
+struct KernelShape {
+  int headDimQk = 192;
+  int headDimV = 128;
+  ElementType element = ElementType::BF16;
+  bool causal = false;  ///< bottom-right aligned
+  bool writeLse = true; ///< store the natural-log LSE beside the output
+  bool splitKv = false; ///< units with slot >= 0 write float32 partials
+};
+
+/// How P is rounded to the input type: ties away from zero costs 3 VALU a pair, ties to even 11
+/// where the target has no packed convert.
+enum class PRounding : std::uint8_t { NearestAway, NearestEven };
+
+/// One schedule row: the anti-phase loop of two groups of four waves, 32 query rows a wave.
+struct Schedule {
+  int blockM = 256; ///< query rows of a workgroup
+  int blockN = 32;  ///< keys of a tile
+  int waves = 8;
+  int ring = 6; ///< operand fragments in flight in the matrix phase
+  int pre = 3;  ///< fragments requested before the barrier that opens it
+  int kBuffers = 2;
+  int vBuffers = 2;
+  float rescaleThreshold = 8.0f; ///< log2 units that the maximum may outgrow its reference
+  PRounding pRounding = PRounding::NearestAway;
+  int pipelineDistance = 4; ///< elements between fma, exp2 and pack of the softmax
+  int maxChains = 2;        ///< independent v_max3 chains
+  int sumChains = 2;        ///< independent row-sum accumulators within a tile
+  int matrixPriority = 1;   ///< s_setprio of the matrix phase
+  int softmaxPriority = 0;
+  /// Immediate of the s_nop at the loop's end: LLVM 22 counts the latch's not executed s_branch and
+  /// would leave the first max one wait state short of the last MFMA. Negative: none.
+  int loopEndNop = 6;
+};
+
+/// ((x >> shift) & (2^bits - 1)) * scale.
+struct BitField {
+  int shift, bits, scale;
+};
+
+/// A byte offset or row number as a sum of fields of the lane and of the wave within its group.
+/// Both the emitters and the host-side checker evaluate this same description.
+struct LaneMap {
+  std::vector<BitField> lane;
+  std::vector<BitField> wave;
+
+  int evaluate(int laneId, int waveId) const;
+};
+
+/// One memory instruction of a wave that brings a piece of the tile: 64 lanes, one dword each.
+struct Transfer {
+  int row;    ///< added to LdsImage::globalRow
+  int column; ///< bytes into the row, the instruction's immediate offset
+  int lds;    ///< LDS byte that lane 0 of wave 0 fills (DMA only), buffer and waveBytes excluded
+};
+
+/// How one K or V tile travels from memory to LDS and how its operand fragments are read back.
+/// RowLines (K): DMA in lines, each line = one segment of two rows, padded between lines.
+/// TransposedPairs (V): rows go through registers, v_perm pairs neighbouring keys, and the even and
+/// the odd columns form two images in which 8 keys of one column are contiguous.
+struct LdsImage {
+  enum class Kind : std::uint8_t { RowLines, TransposedPairs };
+  Kind kind = Kind::RowLines;
+  int rows = 0;        ///< keys of a tile
+  int rowBytes = 0;    ///< bytes of one row in memory
+  int lineBytes = 0;   ///< LDS pitch of a line (K) or of a key group (V), padding included
+  int bufferBytes = 0; ///< one tile
+  int buffers = 0;
+
+  LaneMap globalRow;    ///< row of a lane's dword, Transfer::row excluded
+  LaneMap globalColumn; ///< its byte in the row, Transfer::column excluded
+  std::vector<Transfer> transfers;
+  int waveBytes = 0; ///< RowLines: DMA target per wave
+
+  LaneMap write;      ///< TransposedPairs: LDS byte of a lane's even-column store
+  int writeBytes = 0; ///< 16 or 8
+  int oddImage = 0;   ///< distance from the even to the odd columns' image
+
+  LaneMap read;                   ///< LDS byte of fragment 0
+  std::vector<int> readImmediate; ///< per fragment, in the order of use; each read is 16 bytes
+
+  int totalBytes() const { return bufferBytes * buffers; }
+};
+
+/// The image of a K tile: `rowBytes` 128, 256 or 384, fragments = 32-byte chunks of a row.
+LdsImage keyImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
+                  const TargetFacts &target);
+/// The image of a V tile: `rowBytes` 128 or 256; fragment = (key half jp, column block d), d
+/// fastest. Row r of block d is column 2 * (32 * (d / 2) + r) + d % 2, so that a lane's
+/// accumulators are runs of 8 columns and leave as 16-byte stores.
+LdsImage valueImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
+                    const TargetFacts &target);
+
+/// Extra bank cycles of the worst instruction over the conflict-free minimum; 0 = free.
+struct BankConflicts {
+  int reads = 0;
+  int writes = 0;
+};
+BankConflicts bankConflicts(const LdsImage &image, const TargetFacts &target);
+
+/// Empty, or why this folder cannot emit the combination, naming the value and what would be right.
+std::string unsupportedReason(const KernelShape &shape, const Schedule &schedule,
+                              const TargetFacts &target);
+
+} // namespace wavesmith::compiler
