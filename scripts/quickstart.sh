@@ -14,10 +14,11 @@ scripts/setup.sh --target wavesmith_cli
 # An own, fresh cache directory, so that the first call shows a cold compile every time.
 cache=$PWD/build/quickstart-cache
 rm -rf "$cache"
-mkdir -m 700 -p "$cache"
+mkdir -p build
+mkdir -m 700 "$cache"
 
 job=(build/bin/wavesmith run --target gfx942 --dtype bf16 --head-dim 192x128 --heads 12
-  --lens 603:603,611:611,627:627,640:640,655:655,672:672,689:689,698:698
+  --lens '603:603,611:611,627:627,640:640,655:655,672:672,689:689,698:698'
   --causal --device emulator --checks all --verify)
 for call in first second; do
   printf '\n==> %s call: %s\n\n' "$call" "${job[*]}"

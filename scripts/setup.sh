@@ -36,8 +36,9 @@ allKnown() {
 }
 
 installPackages() {
-  command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
+  if ! { command -v dpkg-query && command -v apt-get; } >/dev/null; then
     die "this script needs Debian 12 (apt-get, dpkg); elsewhere install these by hand: ${packages[*]}"
+  fi
   local missing
   mapfile -t missing < <(missingPackages)
   ((${#missing[@]})) || return 0

@@ -1,0 +1,91 @@
+"""Who may include whom. The table is the one of docs/architecture.md; the first matching row counts.
+
+Also: include paths start at the repository root, and LLVM and MLIR stay inside compiler/ and
+dialects/.
+"""
+
+import re
+
+from tree import CXX, read
+
+# folder: (folders it may include besides itself, outside libraries by include prefix)
+_SUPPORT = ("runtime/support",)
+_SPEC = _SUPPORT + ("runtime/spec",)
+_OBJECT = _SPEC + ("runtime/codeobject",)
+_PROVIDER = _OBJECT + ("runtime/provider",)
+_CACHE = _PROVIDER + ("runtime/cache",)
+_HIP = _SUPPORT + ("runtime/hip",)
+_DISPATCH = _CACHE + _HIP + ("runtime/scales", "runtime/dispatch")
+_RUNTIME = _DISPATCH + ("runtime/verify", "runtime/exec", "runtime/session", "runtime/capi", "include")
+_COMPILER = ("dialects", "compiler")
+_LLVM = ("llvm/", "mlir/", "lld/")
+
+TABLE = {
+    "runtime/support": ((), ("fmt/", "openssl/")),
+    "runtime/spec": (_SUPPORT, ("fmt/",)),
+    "runtime/codeobject": (_SPEC, ("fmt/", "nlohmann/")),
+    "runtime/provider": (_OBJECT, ("fmt/",)),
+    "runtime/cache": (_PROVIDER, ("fmt/", "hiredis/", "nlohmann/")),
+    "runtime/hip": (_SUPPORT, ("fmt/", "hip/")),
+    "runtime/scales": (_SPEC, ("fmt/", "nlohmann/")),
+    "runtime/verify": (_SPEC, ("fmt/",)),
+    "runtime/dispatch": (_CACHE + _HIP + ("runtime/scales",), ("fmt/", "nlohmann/", "sqlite3")),
+    "runtime/exec": (_OBJECT + _HIP, ("fmt/", "nlohmann/")),
+    "runtime/session": (_DISPATCH + ("runtime/verify", "runtime/exec"), ("fmt/", "nlohmann/")),
+    "runtime/capi": (_RUNTIME, ("fmt/",)),
+    "include": ((), ()),
+    "emulator/hip": (_OBJECT + ("emulator",), ("fmt/", "hip/")),
+    "emulator": (_SUPPORT + ("runtime/codeobject",), ("fmt/",)),
+    "dialects": ((), _LLVM + ("fmt/",)),
+    "compiler": (_PROVIDER + _COMPILER, _LLVM + ("fmt/",)),
+    "tools/wavesmith-opt": (_RUNTIME + _COMPILER, _LLVM + ("fmt/",)),
+    "tools": (_RUNTIME + ("emulator",), ("fmt/", "CLI/", "nlohmann/", "amd_comgr/")),
+    "tests": (_RUNTIME + ("emulator", "tests") + _COMPILER,
+              _LLVM + ("fmt/", "nlohmann/", "hip/", "gtest/", "gmock/", "openssl/", "sqlite3")),
+    "bench": (_RUNTIME + ("emulator", "tests", "bench") + _COMPILER,
+              _LLVM + ("fmt/", "nlohmann/", "hip/", "benchmark/")),
+    "examples": (("include",), ("hip/",)),
+}
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+# Headers of outside libraries have a folder or one of these names; the rest is the system's.
+_OUTSIDE = re.compile(r"^(llvm|mlir|lld|clang|fmt|openssl|hiredis|nlohmann|hip|CLI|amd_comgr|gtest|"
+                      r"gmock|benchmark)[-/]|^sqlite3")
+
+
+def _inside(path, folders):
+    return any(path == f or path.startswith(f + "/") for f in folders)
+
+
+def check(root, names):
+    known = {str(n) for n in names}
+    problems = []
+    for name in names:
+        if name.suffix not in CXX:
+            continue
+        text = read(name, root)
+        folder = next((f for f in TABLE if _inside(str(name), (f,))), None)
+        if folder is None:
+            problems.append(f"{name}:1: no row for this folder in the include table")
+            continue
+        allowed, outside = TABLE[folder]
+        for match in _INCLUDE.finditer(text):
+            where = f"{name}:{text.count(chr(10), 0, match.start()) + 1}"
+            quoted, path = match.group(1) == '"', match.group(2)
+            if _OUTSIDE.match(path):
+                if not path.startswith(outside):
+                    problems.append(f"{where}: {folder}/ may not include <{path}>"
+                                    f" (outside libraries here: {', '.join(outside) or 'none'})")
+            elif quoted:
+                generated = path.endswith(".inc") and path not in known
+                if path not in known and not generated:
+                    problems.append(f'{where}: "{path}" is no path from the repository root')
+                elif not _inside(path, allowed + (folder,)):
+                    problems.append(f'{where}: {folder}/ may not include "{path}"'
+                                    f" (it may use: {', '.join(allowed) or 'nothing'})")
+    return problems
+
+
+if __name__ == "__main__":
+    from report import main
+    main(check)
