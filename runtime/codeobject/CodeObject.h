@@ -68,6 +68,10 @@ struct Symbol {
 
 class CodeObject {
 public:
+  // The segments view the object's own bytes, so it moves but does not copy.
+  CodeObject(CodeObject &&) = default;
+  CodeObject &operator=(CodeObject &&) = default;
+
   /// Takes the bytes over. `origin` (a path or a key) leads every message.
   static Expected<CodeObject> parse(std::vector<std::byte> bytes, std::string_view origin);
 
@@ -88,6 +92,8 @@ public:
 
 private:
   friend class CodeObjectParser;
+  CodeObject() = default;
+
   std::vector<std::byte> bytes_;
   std::string target_;
   std::uint32_t elfFlags_ = 0;
