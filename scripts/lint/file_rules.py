@@ -1,4 +1,4 @@
-"""Rules of a single file: length, `#pragma once`, licence, markers left open, paths of a machine."""
+"""Rules of one file: length, `#pragma once`, licence, open markers, paths of a machine."""
 
 import hashlib
 import re
@@ -24,7 +24,9 @@ def check(root, names):
         data = _DATA.match(str(name))
         lines = text.split("\n")
         if not data and len(lines) - 1 > MAX_LINES:
-            problems.append(f"{name}:{MAX_LINES + 1}: {len(lines) - 1} lines, the limit is {MAX_LINES}")
+            problems.append(
+                f"{name}:{MAX_LINES + 1}: {len(lines) - 1} lines, the limit is {MAX_LINES}"
+            )
         if text and not text.endswith("\n") and not data:
             problems.append(f"{name}:{len(lines)}: no newline at the end of the file")
         if name.suffix == ".h" and "#pragma once" not in lines[:3]:
@@ -46,4 +48,5 @@ def check(root, names):
 
 if __name__ == "__main__":
     from report import main
+
     main(check)

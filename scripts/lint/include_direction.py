@@ -1,4 +1,4 @@
-"""Who may include whom. The table is the one of docs/architecture.md; the first matching row counts.
+"""Who may include whom. The table is that of docs/architecture.md; the first matching row counts.
 
 Also: include paths start at the repository root, and LLVM and MLIR stay inside compiler/ and
 dialects/.
@@ -16,7 +16,13 @@ _PROVIDER = _OBJECT + ("runtime/provider",)
 _CACHE = _PROVIDER + ("runtime/cache",)
 _HIP = _SUPPORT + ("runtime/hip",)
 _DISPATCH = _CACHE + _HIP + ("runtime/scales", "runtime/dispatch")
-_RUNTIME = _DISPATCH + ("runtime/verify", "runtime/exec", "runtime/session", "runtime/capi", "include")
+_RUNTIME = _DISPATCH + (
+    "runtime/verify",
+    "runtime/exec",
+    "runtime/session",
+    "runtime/capi",
+    "include",
+)
 _COMPILER = ("dialects", "compiler")
 _LLVM = ("llvm/", "mlir/", "lld/")
 
@@ -40,17 +46,23 @@ TABLE = {
     "compiler": (_PROVIDER + _COMPILER, _LLVM + ("fmt/",)),
     "tools/wavesmith-opt": (_RUNTIME + _COMPILER, _LLVM + ("fmt/",)),
     "tools": (_RUNTIME + ("emulator",), ("fmt/", "CLI/", "nlohmann/", "amd_comgr/")),
-    "tests": (_RUNTIME + ("emulator", "tests") + _COMPILER,
-              _LLVM + ("fmt/", "nlohmann/", "hip/", "gtest/", "gmock/", "openssl/", "sqlite3")),
-    "bench": (_RUNTIME + ("emulator", "tests", "bench") + _COMPILER,
-              _LLVM + ("fmt/", "nlohmann/", "hip/", "benchmark/")),
+    "tests": (
+        _RUNTIME + ("emulator", "tests") + _COMPILER,
+        _LLVM + ("fmt/", "nlohmann/", "hip/", "gtest/", "gmock/", "openssl/", "sqlite3"),
+    ),
+    "bench": (
+        _RUNTIME + ("emulator", "tests", "bench") + _COMPILER,
+        _LLVM + ("fmt/", "nlohmann/", "hip/", "benchmark/"),
+    ),
     "examples": (("include",), ("hip/",)),
 }
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 # Headers of outside libraries have a folder or one of these names; the rest is the system's.
-_OUTSIDE = re.compile(r"^(llvm|mlir|lld|clang|fmt|openssl|hiredis|nlohmann|hip|CLI|amd_comgr|gtest|"
-                      r"gmock|benchmark)[-/]|^sqlite3")
+_OUTSIDE = re.compile(
+    r"^(llvm|mlir|lld|clang|fmt|openssl|hiredis|nlohmann|hip|CLI|amd_comgr|gtest|"
+    r"gmock|benchmark)[-/]|^sqlite3"
+)
 
 
 def _inside(path, folders):
@@ -74,18 +86,23 @@ def check(root, names):
             quoted, path = match.group(1) == '"', match.group(2)
             if _OUTSIDE.match(path):
                 if not path.startswith(outside):
-                    problems.append(f"{where}: {folder}/ may not include <{path}>"
-                                    f" (outside libraries here: {', '.join(outside) or 'none'})")
+                    problems.append(
+                        f"{where}: {folder}/ may not include <{path}>"
+                        f" (outside libraries here: {', '.join(outside) or 'none'})"
+                    )
             elif quoted:
                 generated = path.endswith(".inc") and path not in known
                 if path not in known and not generated:
                     problems.append(f'{where}: "{path}" is no path from the repository root')
                 elif not _inside(path, allowed + (folder,)):
-                    problems.append(f'{where}: {folder}/ may not include "{path}"'
-                                    f" (it may use: {', '.join(allowed) or 'nothing'})")
+                    problems.append(
+                        f'{where}: {folder}/ may not include "{path}"'
+                        f" (it may use: {', '.join(allowed) or 'nothing'})"
+                    )
     return problems
 
 
 if __name__ == "__main__":
     from report import main
+
     main(check)

@@ -1,4 +1,4 @@
-"""The files of the repository, as every check sees them: tracked ones, or all when git is absent."""
+"""The files of the repository as every check sees them: git's, or all when git is absent."""
 
 import pathlib
 import subprocess
@@ -11,9 +11,15 @@ CXX = {".h", ".cpp", ".c", ".def", ".inc"}
 def files(root=ROOT):
     """Paths relative to the root, sorted. A new file counts before it is committed."""
     try:
-        listed = subprocess.run(
-            ["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"],
-            check=True, capture_output=True).stdout.decode().split("\0")
+        listed = (
+            subprocess.run(
+                ["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"],
+                check=True,
+                capture_output=True,
+            )
+            .stdout.decode()
+            .split("\0")
+        )
         names = [pathlib.Path(n) for n in listed if n]
         if names:
             return sorted(n for n in names if (root / n).is_file())

@@ -36,9 +36,13 @@ class LintTest(unittest.TestCase):
             self.assertIn(part, problems[0])
 
     def test_clean(self):
-        self.put("runtime/support/A.h", "#pragma once\n#include <fmt/format.h>\n#include <vector>\n")
-        self.put("runtime/spec/B.cpp",
-                 '#include "runtime/support/A.h"\n#include "runtime/spec/Toolchain.inc"\n')
+        self.put(
+            "runtime/support/A.h", "#pragma once\n#include <fmt/format.h>\n#include <vector>\n"
+        )
+        self.put(
+            "runtime/spec/B.cpp",
+            '#include "runtime/support/A.h"\n#include "runtime/spec/Toolchain.inc"\n',
+        )
         for module in (include_direction, file_rules, test_presence):
             self.assertEqual(self.problems(module), [])
 
@@ -97,8 +101,10 @@ class LintTest(unittest.TestCase):
         self.assertFinds(file_rules, "LICENSE:1")
 
     def test_pass_without_lit(self):
-        self.put("compiler/passes/A.cpp",
-                 'StringRef getArgument() const final { return "wavesmith-fold"; }\n')
+        self.put(
+            "compiler/passes/A.cpp",
+            'StringRef getArgument() const final { return "wavesmith-fold"; }\n',
+        )
         self.assertFinds(test_presence, "wavesmith-fold")
         self.put("tests/lit/fold-more.mlir", "// RUN: wavesmith-opt --wavesmith-fold-more %s\n")
         self.assertFinds(test_presence, "wavesmith-fold")
@@ -106,7 +112,9 @@ class LintTest(unittest.TestCase):
         self.assertEqual(self.problems(test_presence), [])
 
     def test_row_without_test(self):
-        self.put("emulator/isa/Vop2.def", "VOP2(v_add_f32, 0x01, add)\nVOP2(v_sub_f32, 0x02, sub)\n")
+        self.put(
+            "emulator/isa/Vop2.def", "VOP2(v_add_f32, 0x01, add)\nVOP2(v_sub_f32, 0x02, sub)\n"
+        )
         self.put("tests/emulator/isa/v_add.s", "v_add_f32 v0, v1, v2\n")
         self.assertFinds(test_presence, "Vop2.def:2", "v_sub_f32")
 
