@@ -1,0 +1,173 @@
+#include "runtime/spec/KernelSpec.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "runtime/spec/AttentionAbi.h"
+#include "runtime/support/Hash.h"
+
+namespace wavesmith {
+namespace {
+
+constexpr std::string_view kDefaultSchedule = "default";
+
+/// Text that comes from a user or a file goes into messages in bounded length.
+std::string quoted(std::string_view text) {
+  return text.size() <= 80 ? std::string(text) : std::string(text.substr(0, 77)) + "...";
+}
+
+/// Takes the next word; fails unless it is "name=value" (or "name" alone when value is null).
+class WordReader {
+public:
+  explicit WordReader(std::string_view text) : rest_(text) {}
+
+  Expected<std::string_view> value(std::string_view name) {
+    const std::string_view word = next();
+    if (word.size() <= name.size() || !word.starts_with(name) || word[name.size()] != '=')
+      return error(StatusCode::InvalidArgument, "spec text: found \"{}\" where {}=... belongs",
+                   quoted(word), name);
+    return word.substr(name.size() + 1);
+  }
+  Expected<bool> flag(std::string_view name) {
+    WAVESMITH_ASSIGN(const std::string_view text, value(name));
+    if (text != "0" && text != "1")
+      return error(StatusCode::InvalidArgument, "spec text: {}={} is neither 0 nor 1", name,
+                   quoted(text));
+    return text == "1";
+  }
+  std::string_view next() {
+    const std::size_t space = rest_.find(' ');
+    const std::string_view word = rest_.substr(0, space);
+    atEnd_ = space == std::string_view::npos;
+    rest_ = atEnd_ ? std::string_view() : rest_.substr(space + 1);
+    return word;
+  }
+  bool atEnd() const { return atEnd_; }
+
+private:
+  std::string_view rest_;
+  bool atEnd_ = false;
+};
+
+/// Canonical decimal only: "007" or "+7" would be a second text of the same spec.
+Expected<int> parseNumber(std::string_view name, std::string_view text) {
+  int number = 0;
+  const char *end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, number);
+  if (code != std::errc() || rest != end || number < 0 || fmt::format("{}", number) != text)
+    return error(StatusCode::InvalidArgument, "spec text: {} is \"{}\", not a plain number", name,
+                 quoted(text));
+  return number;
+}
+
+bool isName(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+  });
+}
+
+struct Dims {
+  int qk, v;
+  bool supported;
+};
+// 256x256 needs a skeleton of its own: its output alone takes 256 registers a lane in this one.
+constexpr std::array kDims = {Dims{192, 128, true}, Dims{128, 128, true}, Dims{64, 64, true},
+                              Dims{256, 256, false}};
+
+} // namespace
+
+std::string KernelSpec::text() const {
+  return fmt::format("attention abi={} target={} dtype={} d={}x{} causal={:d} lse={:d} split={:d} "
+                     "schedule={}",
+                     kAttentionAbiVersion, target, dtypeName(attention.dtype), attention.headDimQk,
+                     attention.headDimV, attention.causal, attention.writeLse, attention.splitKv,
+                     schedule.empty() ? kDefaultSchedule : std::string_view(schedule));
+}
+
+Expected<KernelSpec> KernelSpec::parse(std::string_view text) {
+  WordReader reader(text);
+  if (const std::string_view kind = reader.next(); kind != "attention")
+    return error(StatusCode::InvalidArgument, "spec text: unknown kernel \"{}\"; known: attention",
+                 quoted(kind));
+  KernelSpec spec;
+  WAVESMITH_ASSIGN(const std::string_view abi, reader.value("abi"));
+  WAVESMITH_ASSIGN(const int abiVersion, parseNumber("abi", abi));
+  if (abiVersion != kAttentionAbiVersion)
+    return error(StatusCode::Unsupported, "spec text: abi={}, this build has abi={}", abiVersion,
+                 kAttentionAbiVersion);
+  WAVESMITH_ASSIGN(const std::string_view target, reader.value("target"));
+  WAVESMITH_ASSIGN(const Target known, parseTarget(quoted(target)));
+  spec.target = known.name;
+  WAVESMITH_ASSIGN(const std::string_view dtype, reader.value("dtype"));
+  WAVESMITH_ASSIGN(spec.attention.dtype, parseDType(quoted(dtype)));
+  WAVESMITH_ASSIGN(const std::string_view dims, reader.value("d"));
+  const std::size_t x = dims.find('x');
+  if (x == std::string_view::npos)
+    return error(StatusCode::InvalidArgument, "spec text: d={} is not QKxV", quoted(dims));
+  WAVESMITH_ASSIGN(spec.attention.headDimQk, parseNumber("d", dims.substr(0, x)));
+  WAVESMITH_ASSIGN(spec.attention.headDimV, parseNumber("d", dims.substr(x + 1)));
+  WAVESMITH_ASSIGN(spec.attention.causal, reader.flag("causal"));
+  WAVESMITH_ASSIGN(spec.attention.writeLse, reader.flag("lse"));
+  WAVESMITH_ASSIGN(spec.attention.splitKv, reader.flag("split"));
+  WAVESMITH_ASSIGN(const std::string_view schedule, reader.value("schedule"));
+  if (!isName(schedule))
+    return error(StatusCode::InvalidArgument, "spec text: schedule \"{}\" is not a name",
+                 quoted(schedule));
+  if (schedule != kDefaultSchedule)
+    spec.schedule = schedule;
+  if (!reader.atEnd())
+    return error(StatusCode::InvalidArgument, "spec text: \"{}\" follows the schedule",
+                 quoted(reader.next()));
+  return spec;
+}
+
+std::string KernelSpec::key() const { return sha256Hex(text()); }
+
+std::string KernelSpec::kernelName() const {
+  std::string name = fmt::format("ws_attention_{}_d{}x{}", dtypeName(attention.dtype),
+                                 attention.headDimQk, attention.headDimV);
+  if (attention.causal)
+    name += "_causal";
+  if (!attention.writeLse)
+    name += "_nolse";
+  if (attention.splitKv)
+    name += "_split";
+  return fmt::format("{}_{}_{}", name, target, key().substr(0, 6));
+}
+
+std::string supportedHeadDims() {
+  std::string list;
+  for (const Dims &dims : kDims)
+    if (dims.supported)
+      list += fmt::format("{}{}x{}", list.empty() ? "" : ", ", dims.qk, dims.v);
+  return list;
+}
+
+Status KernelSpec::validate() const {
+  WAVESMITH_ASSIGN(const Target known, parseTarget(quoted(target)));
+  const auto dims = std::ranges::find_if(kDims, [&](const Dims &row) {
+    return row.qk == attention.headDimQk && row.v == attention.headDimV;
+  });
+  if (dims == kDims.end())
+    return error(StatusCode::InvalidArgument, "no kernel for head dims {}x{}; supported: {}",
+                 attention.headDimQk, attention.headDimV, supportedHeadDims());
+  if (!schedule.empty() && !isName(schedule))
+    return error(StatusCode::InvalidArgument,
+                 "schedule \"{}\" is not a name of lower-case letters, digits, '-', '_' and '.'",
+                 quoted(schedule));
+  if (!dims->supported)
+    return error(StatusCode::Unsupported, "head dims {}x{} are not supported yet; supported: {}",
+                 attention.headDimQk, attention.headDimV, supportedHeadDims());
+  if (known.name != "gfx942")
+    return error(StatusCode::Unsupported, "target {} is not supported yet; supported: gfx942",
+                 known.name);
+  if (attention.dtype != DType::BF16)
+    return error(StatusCode::Unsupported, "dtype {} is not supported yet; supported: bf16",
+                 dtypeName(attention.dtype));
+  if (attention.splitKv)
+    return Status(StatusCode::Unsupported, "KV splits are not supported yet");
+  return Status::ok();
+}
+
+} // namespace wavesmith

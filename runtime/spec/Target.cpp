@@ -1,0 +1,32 @@
+#include "runtime/spec/KernelSpec.h"
+
+namespace wavesmith {
+
+std::string_view dtypeName(DType dtype) { return dtype == DType::BF16 ? "bf16" : "fp8"; }
+
+Expected<DType> parseDType(std::string_view text) {
+  for (DType dtype : {DType::BF16, DType::FP8})
+    if (text == dtypeName(dtype))
+      return dtype;
+  return error(StatusCode::InvalidArgument, "unknown dtype \"{}\"; known: bf16, fp8", text);
+}
+
+const std::vector<Target> &knownTargets() {
+  static const std::vector<Target> targets = {
+      {"gfx942", 64 * 1024, Fp8Format::E4M3Fnuz},
+      {"gfx950", 160 * 1024, Fp8Format::E4M3Ocp},
+  };
+  return targets;
+}
+
+Expected<Target> parseTarget(std::string_view name) {
+  std::string known;
+  for (const Target &target : knownTargets()) {
+    if (target.name == name)
+      return target;
+    known += (known.empty() ? "" : ", ") + target.name;
+  }
+  return error(StatusCode::InvalidArgument, "unknown target \"{}\"; known: {}", name, known);
+}
+
+} // namespace wavesmith

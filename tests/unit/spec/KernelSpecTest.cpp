@@ -1,0 +1,131 @@
+#include "runtime/spec/KernelSpec.h"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace wavesmith {
+namespace {
+
+KernelSpec mainJob() { return {"gfx942", {DType::BF16, 192, 128, true, true, false}, ""}; }
+
+TEST(KernelSpec, TextAndNameReadAsDocumented) {
+  EXPECT_EQ(mainJob().text(), "attention abi=1 target=gfx942 dtype=bf16 d=192x128 causal=1 lse=1 "
+                              "split=0 schedule=default");
+  EXPECT_EQ(mainJob().kernelName(),
+            "ws_attention_bf16_d192x128_causal_gfx942_" + mainJob().key().substr(0, 6));
+  EXPECT_EQ(mainJob().key().size(), 64u);
+}
+
+TEST(KernelSpec, TextRoundTrips) {
+  for (const char *target : {"gfx942", "gfx950"})
+    for (DType dtype : {DType::BF16, DType::FP8})
+      for (int bits = 0; bits < 8; ++bits)
+        for (const char *schedule : {"", "plain", "anti-phase_2.1"}) {
+          const KernelSpec spec = {
+              target,
+              {dtype, 64 + bits, 128, (bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0},
+              schedule};
+          const auto parsed = KernelSpec::parse(spec.text());
+          ASSERT_TRUE(parsed) << parsed.status().message();
+          EXPECT_EQ(*parsed, spec);
+        }
+}
+
+TEST(KernelSpec, ParseRefusesEveryOtherSpelling) {
+  const std::string good = mainJob().text();
+  const auto replaced = [&](std::string_view from, std::string_view to) {
+    std::string text = good;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  for (const std::string &bad : {std::string(),
+                                 std::string("attention"),
+                                 good + " ",
+                                 " " + good,
+                                 good + " extra=1",
+                                 good + "\n",
+                                 replaced("abi=1", "abi=2"),
+                                 replaced("abi=1", "abi=01"),
+                                 replaced("bf16", "BF16"),
+                                 replaced("gfx942", "gfx90a"),
+                                 replaced("192x128", "192"),
+                                 replaced("192x128", "192x"),
+                                 replaced("192x128", "x128"),
+                                 replaced("192x128", "192x128x1"),
+                                 replaced("192x128", "-1x128"),
+                                 replaced("192x128", "+192x128"),
+                                 replaced("192x128", "99999999999x128"),
+                                 replaced("causal=1", "causal=2"),
+                                 replaced("causal=1", "causal="),
+                                 replaced("causal=1 lse=1", "lse=1 causal=1"),
+                                 replaced(" lse=1", ""),
+                                 replaced("default", "De fault"),
+                                 replaced("default", ""),
+                                 replaced("abi=1 ", "abi=1  ")})
+    EXPECT_FALSE(KernelSpec::parse(bad)) << bad;
+}
+
+TEST(KernelSpec, AnyBytesParseOrFailInOneLine) {
+  std::mt19937_64 random(7);
+  const std::string good = mainJob().text();
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = good;
+    const int edits = static_cast<int>(random() % 4) + 1;
+    for (int e = 0; e < edits && !text.empty(); ++e) {
+      const std::size_t at = random() % text.size();
+      switch (random() % 3) {
+      case 0:
+        text[at] = static_cast<char>(random());
+        break;
+      case 1:
+        text.erase(at, random() % 8);
+        break;
+      default:
+        text.insert(at, good.substr(random() % good.size(), random() % 9));
+      }
+    }
+    const auto parsed = KernelSpec::parse(text);
+    if (parsed) {
+      EXPECT_EQ(parsed->text(), text) << "an accepted text is the canonical one";
+      continue;
+    }
+    EXPECT_LT(parsed.status().message().size(), 300u);
+  }
+}
+
+TEST(KernelSpec, ValidateSaysWhatExists) {
+  EXPECT_TRUE(mainJob().validate().isOk());
+  for (auto [qk, v] : {std::pair{192, 128}, {128, 128}, {64, 64}}) {
+    KernelSpec spec = mainJob();
+    spec.attention.headDimQk = qk;
+    spec.attention.headDimV = v;
+    EXPECT_TRUE(spec.validate().isOk()) << qk;
+  }
+  const auto refusal = [](auto change) {
+    KernelSpec spec = mainJob();
+    change(spec);
+    return spec.validate();
+  };
+  const Status dims = refusal([](KernelSpec &s) { s.attention.headDimQk = 72; });
+  EXPECT_EQ(dims.code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(dims.message(), "no kernel for head dims 72x128; supported: 192x128, 128x128, 64x64");
+  const Status later = refusal([](KernelSpec &s) {
+    s.attention.headDimQk = 256;
+    s.attention.headDimV = 256;
+  });
+  EXPECT_EQ(later.code(), StatusCode::Unsupported);
+  const Status target = refusal([](KernelSpec &s) { s.target = "gfx950"; });
+  EXPECT_EQ(target.code(), StatusCode::Unsupported);
+  EXPECT_NE(target.message().find("not supported yet"), std::string::npos);
+  const Status unknown = refusal([](KernelSpec &s) { s.target = "gfx90a"; });
+  EXPECT_EQ(unknown.code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(unknown.message(), "unknown target \"gfx90a\"; known: gfx942, gfx950");
+  EXPECT_EQ(refusal([](KernelSpec &s) { s.attention.dtype = DType::FP8; }).code(),
+            StatusCode::Unsupported);
+  EXPECT_EQ(refusal([](KernelSpec &s) { s.attention.splitKv = true; }).code(),
+            StatusCode::Unsupported);
+  EXPECT_EQ(refusal([](KernelSpec &s) { s.schedule = "a b"; }).code(), StatusCode::InvalidArgument);
+}
+
+} // namespace
+} // namespace wavesmith
