@@ -1,0 +1,160 @@
+"""Bad input: a one-line error that names the value and what would be right, exit code 2, nothing
+half-written."""
+
+import pathlib
+import unittest
+
+from cli import CliTest
+
+RUN = {
+    "--target": "gfx942",
+    "--dtype": "bf16",
+    "--head-dim": "64x64",
+    "--heads": "2",
+    "--lens": "8:8",
+}
+
+
+def run(without=(), **changes):
+    options = {k: v for k, v in RUN.items() if k not in without}
+    options.update({"--" + k.replace("_", "-"): v for k, v in changes.items()})
+    return ["run", *[part for item in options.items() for part in item]]
+
+
+class BadInput(CliTest):
+    def refusedRun(self, *words, without=(), **changes):
+        self.refused(run(without, **changes), *words)
+        self.assertFalse(self.cache.exists(), "a refused run left a cache behind")
+
+    def test_no_subcommand(self):
+        self.refused([], "subcommand")
+
+    def test_unknown_subcommand(self):
+        self.refused(["fly"], "fly")
+
+    def test_unknown_flag(self):
+        self.refused([*run(), "--fast"], "--fast")
+
+    def test_missing_flag(self):
+        self.refusedRun("--target", without=["--target"])
+
+    def test_unknown_target(self):
+        self.refusedRun("--target", "gfx941", "gfx942", target="gfx941")
+
+    def test_target_of_later_version(self):
+        self.refusedRun("gfx950", "not supported yet", "gfx942", target="gfx950")
+
+    def test_unknown_dtype(self):
+        self.refusedRun("--dtype", "fp7", "bf16", dtype="fp7")
+
+    def test_dtype_of_later_version(self):
+        self.refusedRun("fp8", "not supported yet", dtype="fp8")
+
+    def test_head_dims(self):
+        self.refusedRun("96", "192x128", head_dim="96x96")
+        self.refusedRun("256", head_dim="256x256")
+        for text in ("", "x", "64x", "x64", "64x64x64", "-64x64", "64.0x64", "sixty", "0x0"):
+            if text:
+                self.refusedRun("--head-dim", text, "192x128", head_dim=text)
+
+    def test_heads(self):
+        for text in ("0", "-1", "129", "two", "1.5", "99999999999999999999"):
+            self.refusedRun("--heads", text, "1 to 128", heads=text)
+
+    def test_kv_heads(self):
+        self.refusedRun("--kv-heads", "3", "8", "divisor", heads="8", kv_heads="3")
+        self.refusedRun("--kv-heads", "4", "2", heads="2", kv_heads="4")
+        self.refusedRun("--kv-heads", "0", kv_heads="0")
+
+    def test_lengths(self):
+        self.refusedRun("--lens", "-5:8", "negative", lens="8:8,-5:8")
+        self.refusedRun("--lens", "8:-1", "negative", lens="8:-1")
+        self.refusedRun("--lens", "16777217", "16777216", lens="16777217:1")
+        self.refusedRun("--lens", "16777216", lens="16777216:1,1:1")
+        for text in (
+            "8",
+            "8:",
+            ":8",
+            "8:8:8",
+            "8:8,",
+            ",8:8",
+            "8:8,,8:8",
+            "a:b",
+            "8.0:8",
+            "8:8;8:8",
+        ):
+            self.refusedRun("--lens", text, lens=text)
+
+    def test_length_flags(self):
+        none = ["--lens"]
+        self.refusedRun("--lens", "--q-len", without=none)
+        self.refusedRun("--kv-len", without=none, q_len="8")
+        self.refusedRun("--q-len", without=none, kv_len="8")
+        self.refusedRun("exclude", q_len="8", kv_len="8")
+        self.refusedRun("--q-len", "-8", without=none, q_len="-8", kv_len="8")
+        self.refusedRun("--kv-len", "many", without=none, q_len="8", kv_len="many")
+
+    def test_emulator_flags(self):
+        self.refusedRun("--checks", "magic", "races", checks="magic")
+        self.refusedRun("--order", "sideways", "lockstep", order="sideways")
+        self.refusedRun("--seed", "-1", seed="-1")
+        self.refusedRun("--seed", "x", seed="x")
+        self.refusedRun("--chip", "MI355X", "MI325X", chip="MI355X")
+        self.refusedRun("--device", "gpu", "emulator", device="gpu")
+
+    def test_flags_of_later_versions(self):
+        self.refused([*run(), "--splits", "2"], "--splits", "not supported yet")
+        self.refused([*run(), "--model-cycles"], "--model-cycles", "not supported yet")
+        self.refused([*run(), "--trace", "t.json"], "--trace", "not supported yet")
+        self.assertFalse((self.dir / "t.json").exists())
+
+    def test_subcommands_of_later_versions(self):
+        for name in ("explain", "bench", "tune", "cache", "bundle", "calibrate"):
+            self.refused([name, "list", "--anything", "7"], name, "not supported yet")
+
+    def refusedBuild(self, *words, **changes):
+        options = {"targets": "gfx942", "output": "out", **changes}
+        flags = [p for k, v in options.items() for p in ("--" + k.replace("_", "-"), v)]
+        self.refused(["build", *flags], *words)
+        self.assertFalse((self.dir / "out").exists(), "a refused build left a directory behind")
+
+    def test_build(self):
+        self.refusedBuild("gfx941", targets="gfx942,gfx941")
+        self.refusedBuild("gfx950", "not supported yet", targets="gfx942,gfx950")
+        self.refusedBuild("--targets", targets="gfx942,")
+        self.refusedBuild("fp8", "not supported yet", dtypes="bf16,fp8")
+        self.refusedBuild("int4", dtypes="int4")
+        self.refusedBuild("80", head_dims="64x64,80x80")
+        self.refusedBuild("--causal", "maybe", "both", causal="maybe")
+        self.refusedBuild("--jobs", "0", jobs="0")
+        self.refused(["build", "--targets", "gfx942"], "--output")
+
+    def test_help(self):
+        for args in (["--help"], ["run", "--help"], ["inspect", "--help"], ["--version"]):
+            code, out, err = self.wavesmith(*args)
+            self.assertEqual((code, err), (0, ""))
+            self.assertIn("wavesmith" if args[0].startswith("--") else "--json", out)
+
+
+class BadObjects(CliTest):
+    def inspect(self, data, *words):
+        path = self.dir / "k.co"
+        path.write_bytes(data)
+        self.refused(["inspect", "k.co"], "k.co", *words)
+
+    def test_unreadable(self):
+        self.refused(["inspect", "no/such.co"], "no/such.co")
+        self.refused(["inspect", "."], ".")
+
+    def test_foreign(self):
+        self.inspect(b"")
+        self.inspect(b"\x7fELF")
+        self.inspect(b"not an object at all, just some text" * 50)
+        self.inspect(pathlib.Path("/bin/true").read_bytes())
+
+    def test_later_flag(self):
+        self.refused(["inspect", "k.co", "--annotate"], "--annotate", "not supported yet")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,173 @@
+#include "tools/wavesmith/Arguments.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace wavesmith::cli {
+namespace {
+
+template <typename T> bool parseWhole(std::string_view text, T &value) {
+  const char *end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, value);
+  return code == std::errc() && rest == end;
+}
+
+} // namespace
+
+Expected<std::int64_t> parseCount(std::string_view flag, std::string_view text, std::int64_t low,
+                                  std::int64_t high) {
+  std::int64_t value = 0;
+  if (!parseWhole(text, value) || value < low || value > high)
+    return error(StatusCode::InvalidArgument, "{} is \"{}\"; expected a number from {} to {}", flag,
+                 text, low, high);
+  return value;
+}
+
+Expected<std::uint64_t> parseSeed(std::string_view flag, std::string_view text) {
+  std::uint64_t value = 0;
+  if (!parseWhole(text, value))
+    return error(StatusCode::InvalidArgument, "{} is \"{}\"; expected a number from 0 to {}", flag,
+                 text, std::numeric_limits<std::uint64_t>::max());
+  return value;
+}
+
+Expected<HeadDim> parseHeadDim(std::string_view flag, std::string_view text) {
+  const std::size_t cross = text.find('x');
+  const std::string_view qk = text.substr(0, cross);
+  const std::string_view v = cross == std::string_view::npos ? qk : text.substr(cross + 1);
+  HeadDim dim;
+  if (!parseWhole(qk, dim.qk) || !parseWhole(v, dim.v) || dim.qk <= 0 || dim.v <= 0)
+    return error(StatusCode::InvalidArgument, "{} is \"{}\"; expected <qk>x<v> such as 192x128",
+                 flag, text);
+  return dim;
+}
+
+Expected<std::vector<std::string>> parseList(std::string_view flag, std::string_view text) {
+  std::vector<std::string> items;
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    items.emplace_back(rest.substr(0, comma));
+    if (items.back().empty())
+      return error(StatusCode::InvalidArgument,
+                   "{} is \"{}\"; expected values separated by single commas", flag, text);
+    if (comma == std::string_view::npos)
+      return items;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+Expected<std::vector<SequenceLength>> parseLengths(std::string_view flag, std::string_view text) {
+  WAVESMITH_ASSIGN(const std::vector<std::string> items, parseList(flag, text));
+  std::vector<SequenceLength> lengths;
+  std::int64_t totalQ = 0, totalKv = 0;
+  for (std::size_t index = 0; index < items.size(); ++index) {
+    const std::string_view item = items[index];
+    const std::size_t colon = item.find(':');
+    SequenceLength length;
+    if (colon == std::string_view::npos || !parseWhole(item.substr(0, colon), length.q) ||
+        !parseWhole(item.substr(colon + 1), length.kv))
+      return error(StatusCode::InvalidArgument,
+                   "{}: sequence {} is \"{}\"; expected <queries>:<keys> such as 603:603", flag,
+                   index, item);
+    if (length.q < 0 || length.kv < 0)
+      return error(StatusCode::InvalidArgument,
+                   "{}: sequence {} is \"{}\"; lengths cannot be negative", flag, index, item);
+    if (length.q > kMaxTokens || length.kv > kMaxTokens)
+      return error(StatusCode::InvalidArgument, "{}: sequence {} is \"{}\"; at most {} tokens",
+                   flag, index, item, kMaxTokens);
+    totalQ += length.q;
+    totalKv += length.kv;
+    lengths.push_back(length);
+  }
+  if (totalQ > kMaxTokens || totalKv > kMaxTokens)
+    return error(StatusCode::InvalidArgument,
+                 "{}: {} queries and {} keys in all; at most {} tokens of each", flag, totalQ,
+                 totalKv, kMaxTokens);
+  return lengths;
+}
+
+Status checkWord(std::string_view flag, std::string_view text,
+                 const std::vector<std::string_view> &words) {
+  if (std::find(words.begin(), words.end(), text) != words.end())
+    return Status::ok();
+  return error(StatusCode::InvalidArgument, "{} is \"{}\"; expected one of: {}", flag, text,
+               fmt::join(words, ", "));
+}
+
+Expected<KernelSpec> checkedSpec(const SpecFlags &flags, std::string_view target,
+                                 std::string_view dtype, HeadDim dim, bool causal) {
+  KernelSpec spec;
+  WAVESMITH_ASSIGN(const Target known, withFlag(flags.target, parseTarget(target)));
+  WAVESMITH_ASSIGN(spec.attention.dtype, withFlag(flags.dtype, parseDType(dtype)));
+  spec.target = known.name;
+  spec.attention.headDimQk = dim.qk;
+  spec.attention.headDimV = dim.v;
+  spec.attention.causal = causal;
+  WAVESMITH_TRY(spec.validate());
+  // Well-formed specs that the compiler of this version cannot make.
+  if (spec.attention.dtype == DType::FP8)
+    return error(StatusCode::Unsupported, "{} fp8: not supported yet; expected bf16", flags.dtype);
+  if (spec.target != "gfx942")
+    return error(StatusCode::Unsupported, "{} {}: not supported yet; expected gfx942", flags.target,
+                 spec.target);
+  return spec;
+}
+
+std::string allHeadDims() {
+  std::string dims = supportedHeadDims();
+  std::erase(dims, ' ');
+  return dims;
+}
+
+std::vector<KernelSpec> supportedSpecs(std::string_view target) {
+  std::vector<KernelSpec> specs;
+  const auto dims = parseList("head dims", allHeadDims());
+  if (!dims) {
+    dims.ignoreError("this build has no head dims");
+    return specs;
+  }
+  for (const std::string &text : *dims) {
+    const auto dim = parseHeadDim("head dim", text);
+    for (const std::string_view dtype : {"bf16", "fp8"}) {
+      for (const bool causal : {false, true}) {
+        const auto spec = checkedSpec({"target", "dtype", "head dim"}, target, dtype, *dim, causal);
+        spec.ignoreError("an enumeration skips what does not exist");
+        if (spec)
+          specs.push_back(*spec);
+      }
+    }
+  }
+  return specs;
+}
+
+Status checkChip(std::string_view flag, std::string_view chip, std::string_view target) {
+  struct Chip {
+    std::string_view name, target;
+  };
+  constexpr std::array kChips = {Chip{"MI300A", "gfx942"}, Chip{"MI300X", "gfx942"},
+                                 Chip{"MI325X", "gfx942"}, Chip{"MI350X", "gfx950"},
+                                 Chip{"MI355X", "gfx950"}};
+  std::vector<std::string_view> fitting;
+  for (const Chip &row : kChips) {
+    if (row.target != target)
+      continue;
+    if (row.name == chip)
+      return Status::ok();
+    fitting.push_back(row.name);
+  }
+  return error(StatusCode::InvalidArgument, "{} is \"{}\"; chips of {}: {}", flag, chip, target,
+               fmt::join(fitting, ", "));
+}
+
+Status refuseLater(std::string_view flag, bool given) {
+  if (!given)
+    return Status::ok();
+  return error(StatusCode::Unsupported, "{}: not supported yet", flag);
+}
+
+} // namespace wavesmith::cli

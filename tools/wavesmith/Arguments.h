@@ -1,0 +1,68 @@
+#pragma once
+// Parsing and checking of values that several subcommands take. Every error names the flag, the
+// value and what would be right. Pure functions.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runtime/spec/KernelSpec.h"
+#include "runtime/support/Status.h"
+
+namespace wavesmith::cli {
+
+inline constexpr std::int64_t kMaxHeads = 128;
+inline constexpr std::int64_t kMaxTokens = std::int64_t{1} << 24;
+
+/// A whole decimal number in [low, high].
+Expected<std::int64_t> parseCount(std::string_view flag, std::string_view text, std::int64_t low,
+                                  std::int64_t high);
+Expected<std::uint64_t> parseSeed(std::string_view flag, std::string_view text);
+
+struct HeadDim {
+  int qk = 0, v = 0;
+};
+/// "192x128", or "128" for 128x128.
+Expected<HeadDim> parseHeadDim(std::string_view flag, std::string_view text);
+
+struct SequenceLength {
+  std::int64_t q = 0, kv = 0;
+};
+/// "q:kv,q:kv,..."
+Expected<std::vector<SequenceLength>> parseLengths(std::string_view flag, std::string_view text);
+
+/// The pieces between commas; an empty piece is an error.
+Expected<std::vector<std::string>> parseList(std::string_view flag, std::string_view text);
+
+/// One of the words, or an error that lists them.
+Status checkWord(std::string_view flag, std::string_view text,
+                 const std::vector<std::string_view> &words);
+
+/// An error when a flag that a later version will serve was given.
+Status refuseLater(std::string_view flag, bool given);
+
+/// "flag: message" for an error of a library that does not know the flag's name.
+template <typename T> Expected<T> withFlag(std::string_view flag, Expected<T> value) {
+  if (value)
+    return value;
+  return value.status().withContext(flag);
+}
+
+/// Names of the flags in messages: run says "--target", build "--targets".
+struct SpecFlags {
+  std::string_view target, dtype, headDim;
+};
+/// A kernel that this version can make, or why not.
+Expected<KernelSpec> checkedSpec(const SpecFlags &flags, std::string_view target,
+                                 std::string_view dtype, HeadDim dim, bool causal);
+/// "192x128,128x128,64x64": every dim that exists, as a list argument.
+std::string allHeadDims();
+/// Every kernel of a target that checkedSpec accepts.
+std::vector<KernelSpec> supportedSpecs(std::string_view target);
+
+/// Chips of a target, e.g. MI300X and MI325X for gfx942.
+Status checkChip(std::string_view flag, std::string_view chip, std::string_view target);
+
+} // namespace wavesmith::cli

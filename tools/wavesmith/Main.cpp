@@ -1,0 +1,161 @@
+// `wavesmith`: one file per subcommand; this one parses, runs and prints. Errors are one line on
+// stderr; with --json stdout carries an object in every case (docs/schemas/error.json on errors).
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "runtime/support/Status.h"
+#include "tools/wavesmith/Command.h"
+
+namespace wavesmith::cli {
+
+ExitCode exitCodeOf(StatusCode code) {
+  switch (code) {
+  case StatusCode::Ok:
+    return ExitCode::Fine;
+  case StatusCode::InvalidArgument:
+  case StatusCode::Unsupported:
+  case StatusCode::NotFound:
+  case StatusCode::Corrupt:
+    return ExitCode::BadInput;
+  case StatusCode::CompileFailed:
+  case StatusCode::EmulationFault:
+  case StatusCode::VerificationFailed:
+    return ExitCode::Failed;
+  case StatusCode::ResourceExhausted:
+  case StatusCode::DeviceError:
+  case StatusCode::Io:
+  case StatusCode::Internal:
+  case StatusCode::Cancelled:
+  case StatusCode::Timeout:
+  case StatusCode::JitForbidden:
+    return ExitCode::Environment;
+  }
+  return ExitCode::Environment;
+}
+
+namespace {
+
+void write(std::FILE *stream, std::string_view text) {
+  // A reader that went away (| head) is no error of ours.
+  (void)std::fwrite(text.data(), 1, text.size(), stream);
+  (void)std::fflush(stream);
+}
+
+std::string oneLine(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
+    text.pop_back();
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;)
+    text.replace(at, 1, "; ");
+  return text;
+}
+
+int fail(bool json, ExitCode exitCode, std::string_view code, std::string_view message) {
+  const std::string line = oneLine(std::string(message));
+  write(stderr, fmt::format("wavesmith: error: {}\n", line));
+  if (json) {
+    const Json document = {{"ok", false}, {"error", {{"code", code}, {"message", line}}}};
+    write(stdout, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  }
+  return static_cast<int>(exitCode);
+}
+
+bool isJsonFlag(std::string_view argument) { return argument == "--json"; }
+
+std::vector<std::unique_ptr<Command>> makeCommands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(makeRun());
+  commands.push_back(makeBuild());
+  commands.push_back(makeExec());
+  commands.push_back(makeInspect());
+  commands.push_back(makeTargets());
+  commands.push_back(makeDoctor());
+  commands.push_back(makeUnsupported("explain", "the dispatcher's decision and its reason"));
+  commands.push_back(makeUnsupported("bench", "modelled time of a whole plan"));
+  commands.push_back(makeUnsupported("tune", "sweep over schedules"));
+  commands.push_back(makeUnsupported("cache", "list, verify, prune or clear the disk cache"));
+  commands.push_back(makeUnsupported("bundle", "ahead-of-time bundles"));
+  commands.push_back(makeUnsupported("calibrate", "merge, show, verify, reshard FP8 scales"));
+  return commands;
+}
+
+int runMain(int argc, char **argv) {
+  CLI::App app("Attention kernels for AMD GPUs: compile, run, check, inspect.", "wavesmith");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "wavesmith " WAVESMITH_VERSION);
+  app.failure_message([](const CLI::App *, const CLI::Error &error) { return error.what(); });
+
+  bool json = false;
+  auto commands = makeCommands();
+  std::vector<std::pair<CLI::App *, Command *>> declared;
+  for (const auto &command : commands) {
+    CLI::App *sub = app.add_subcommand(command->name(), command->summary());
+    sub->add_flag("--json", json, "Print one JSON object (schema: docs/schemas/)");
+    command->declare(*sub);
+    declared.emplace_back(sub, command.get());
+  }
+
+  // CLI11 would only say that a subcommand is required.
+  std::vector<std::string> names;
+  for (const auto &command : commands)
+    names.push_back(command->name());
+  if (argc > 1 && argv[1][0] != '-' &&
+      std::find(names.begin(), names.end(), argv[1]) == names.end())
+    return fail(std::any_of(argv + 1, argv + argc, isJsonFlag), ExitCode::BadInput,
+                "invalid-argument",
+                fmt::format("unknown subcommand \"{}\"; expected one of: {}", argv[1],
+                            fmt::join(names, ", ")));
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &) {
+    const auto chosen = app.get_subcommands();
+    write(stdout, chosen.empty() ? app.help() : chosen.front()->help());
+    return 0;
+  } catch (const CLI::CallForVersion &) {
+    write(stdout, "wavesmith " WAVESMITH_VERSION "\n");
+    return 0;
+  } catch (const CLI::ParseError &error) {
+    // The parse may have stopped before it reached the flag.
+    const bool wantsJson = std::any_of(argv + 1, argv + argc, isJsonFlag);
+    const auto chosen = app.get_subcommands();
+    return fail(wantsJson, ExitCode::BadInput, "invalid-argument",
+                fmt::format("{} (see wavesmith {}--help)", oneLine(error.what()),
+                            chosen.empty() ? "" : chosen.front()->get_name() + " "));
+  }
+
+  for (const auto &[sub, command] : declared) {
+    if (!sub->parsed())
+      continue;
+    Expected<Result> result = command->run();
+    if (!result) {
+      const Status status = result.status();
+      return fail(json, exitCodeOf(status.code()), statusCodeName(status.code()), status.message());
+    }
+    write(stdout, json ? result->json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                       : result->text);
+    return static_cast<int>(result->exitCode);
+  }
+  return static_cast<int>(ExitCode::BadInput);
+}
+
+} // namespace
+} // namespace wavesmith::cli
+
+int main(int argc, char **argv) {
+  // Our own code throws nothing; memory may run out, and the parsing library throws.
+  try {
+    return wavesmith::cli::runMain(argc, argv);
+  } catch (const std::exception &error) {
+    return wavesmith::cli::fail(false, wavesmith::cli::ExitCode::Environment, "internal",
+                                error.what());
+  }
+}

@@ -1,0 +1,70 @@
+// wavesmith targets: what this build can compile for, and which kernels exist.
+
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "runtime/spec/KernelSpec.h"
+#include "runtime/support/Status.h"
+#include "tools/wavesmith/Arguments.h"
+#include "tools/wavesmith/Command.h"
+
+namespace wavesmith::cli {
+namespace {
+
+std::string_view fp8Name(Fp8Format format) {
+  switch (format) {
+  case Fp8Format::None:
+    return "none";
+  case Fp8Format::E4M3Fnuz:
+    return "e4m3fnuz";
+  case Fp8Format::E4M3Ocp:
+    return "e4m3";
+  }
+  return "none";
+}
+
+class Targets final : public Command {
+public:
+  std::string name() const override { return "targets"; }
+  std::string summary() const override { return "known targets and the kernels of each"; }
+  void declare(CLI::App &app) override {
+    app.add_flag("--kernels", kernels_, "List every kernel with its key");
+  }
+
+  Expected<Result> run() override {
+    Result result;
+    result.json = {{"ok", true}, {"targets", Json::array()}};
+    result.text = fmt::format("{:<8} {:>10}  {:<9} {}\n", "target", "LDS", "FP8", "kernels");
+    for (const Target &target : knownTargets()) {
+      const std::vector<KernelSpec> specs = supportedSpecs(target.name);
+      Json row = {{"name", target.name},
+                  {"lds_bytes", target.ldsBytes},
+                  {"fp8_format", fp8Name(target.fp8)},
+                  {"compiles", !specs.empty()},
+                  {"kernels", Json::array()}};
+      result.text += fmt::format(
+          "{:<8} {:>10}  {:<9} {}\n", target.name, target.ldsBytes, fp8Name(target.fp8),
+          specs.empty() ? "none yet (exec and inspect work)" : fmt::format("{}", specs.size()));
+      for (const KernelSpec &spec : specs) {
+        if (!kernels_)
+          break;
+        row["kernels"].push_back(
+            {{"name", spec.kernelName()}, {"spec", spec.text()}, {"spec_key", spec.key()}});
+        result.text += fmt::format("  {}  {}\n", spec.kernelName(), spec.text());
+      }
+      result.json["targets"].push_back(std::move(row));
+    }
+    return result;
+  }
+
+private:
+  bool kernels_ = false;
+};
+
+} // namespace
+
+std::unique_ptr<Command> makeTargets() { return std::make_unique<Targets>(); }
+
+} // namespace wavesmith::cli
