@@ -12,7 +12,7 @@ include(AddMLIR)
 add_library(wavesmith_mlir INTERFACE)
 target_include_directories(wavesmith_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 target_compile_options(wavesmith_mlir INTERFACE -fno-exceptions -Wno-unused-parameter)
-target_link_libraries(wavesmith_mlir INTERFACE MLIR LLVM)
+target_link_libraries(wavesmith_mlir INTERFACE MLIR LLVM fmt::fmt)
 
 # MLIR's ROCDL header alone costs 11-16 s a file; with one precompiled header a file takes 3 s.
 # Every target of compiler/ and dialects/ is declared through this function and shares it.
@@ -46,3 +46,8 @@ function(wavesmith_mlir_library name)
   target_precompile_headers(${name} REUSE_FROM wavesmith_mlir_pch)
   add_dependencies(${name} wavesmith_mlir_pch)
 endfunction()
+
+# mlir_tablegen with our include root: .td files name each other from the repository root too.
+macro(wavesmith_tablegen)
+  mlir_tablegen(${ARGN} EXTRA_INCLUDES ${CMAKE_SOURCE_DIR} ${MLIR_INCLUDE_DIRS})
+endmacro()

@@ -1,0 +1,76 @@
+#ifndef WAVESMITH_COMPILER_PASSES_TD
+#define WAVESMITH_COMPILER_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+// In pipeline order. Down to assign-layouts nothing knows a vendor; place-in-lds to lower-tile know
+// what the target's facts and atoms say.
+
+def BindParameters : Pass<"wavesmith-bind-parameters", "::mlir::ModuleOp"> {
+  let summary = "Replaces a template's parameters by values";
+  let description = [{
+    Takes `values` as "name=value,..." (integers, true/false, types). Every declared parameter needs
+    a value of its kind and, where the declaration lists admitted values, one of them. The
+    declarations go; no parameter is left anywhere.
+  }];
+  let options = [
+    Option<"values", "values", "std::string", "\"\"", "name=value pairs, separated by commas">
+  ];
+}
+
+def FoldParameters : Pass<"wavesmith-fold-parameters", "::mlir::ModuleOp"> {
+  let summary = "Keeps the branch that each tile.if's bound condition selects";
+}
+
+def SelectAtoms : Pass<"wavesmith-select-atoms", "::mlir::ModuleOp"> {
+  let summary = "Chooses the matrix instruction of every dot";
+  let options = [
+    Option<"target", "target", "std::string", "\"gfx942\"", "gfx target">
+  ];
+}
+
+def AssignLayouts : Pass<"wavesmith-assign-layouts", "::mlir::ModuleOp"> {
+  let summary = "Gives every tile its register layout";
+  let description = [{
+    A dot whose result is an operand of another dot is computed transposed, D^T = B^T A^T, if the
+    accumulators of D^T are then, lane for lane, the operand that the other dot needs: weights go
+    from one product to the next without leaving their registers. The lane maps of the atoms decide;
+    if they do not agree, that is an error and no shuffle is invented.
+  }];
+}
+
+def PlaceInLds : Pass<"wavesmith-place-in-lds", "::mlir::ModuleOp"> {
+  let summary = "Gives every tile that is loaded inside a loop an LDS image";
+  let options = [
+    Option<"ring", "ring", "int64_t", "6", "operand fragments in flight in a matrix phase">,
+    Option<"pre", "pre", "int64_t", "3", "fragments read before the barrier that opens it">
+  ];
+}
+
+def PipelineLoads : Pass<"wavesmith-pipeline-loads", "::mlir::ModuleOp"> {
+  let summary = "Turns a key loop into vector and matrix phases of two wave groups";
+  let description = [{
+    The product that makes the scores moves one step ahead: the loop carries the scores, its vector
+    phase turns them into weights, its matrix phase multiplies the weights with this step's values
+    and makes the scores of the next step. Each load gets a wave group and a distance.
+  }];
+  let options = [
+    Option<"ring", "ring", "int64_t", "6", "operand fragments in flight in a matrix phase">,
+    Option<"pre", "pre", "int64_t", "3", "fragments read before the barrier that opens it">,
+    Option<"threshold", "threshold", "int64_t", "8", "rescale threshold, log2">
+  ];
+}
+
+def PeelMasks : Pass<"wavesmith-peel-masks", "::mlir::ModuleOp"> {
+  let summary = "Lets steps in which every score is visible run without masks";
+  let description = [{
+    A score function that hides keys above a limit which does not depend on the key is a mask. If
+    every score function of a loop is one, the loop is peeled: its full steps run without them.
+  }];
+}
+
+def InsertWaits : Pass<"wavesmith-insert-waits", "::mlir::ModuleOp"> {
+  let summary = "Computes what each wave group waits for before each barrier";
+}
+
+#endif

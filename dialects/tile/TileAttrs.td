@@ -1,0 +1,109 @@
+#ifndef WAVESMITH_TILE_ATTRS_TD
+#define WAVESMITH_TILE_ATTRS_TD
+
+include "dialects/tile/TileDialect.td"
+
+class Tile_Attr<string name, string attrMnemonic> : AttrDef<Tile_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Tile_ParamAttr : Tile_Attr<"Param", "param"> {
+  let summary = "The value of a parameter, by name";
+  let description = "In tile types and after keywords it is printed as the bare name.";
+  let parameters = (ins StringRefParameter<>:$name);
+  let assemblyFormat = "`<` $name `>`";
+}
+
+def Tile_Role : I32EnumAttr<"Role", "what a register tile is to its matrix instruction", [
+  I32EnumAttrCase<"Lhs", 0, "lhs">,
+  I32EnumAttrCase<"Rhs", 1, "rhs">,
+  I32EnumAttrCase<"Accumulator", 2, "acc">,
+  I32EnumAttrCase<"Statistics", 3, "stats">
+]> {
+  let cppNamespace = "::wavesmith::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_MmaAttr : Tile_Attr<"Mma", "mma"> {
+  let summary = "A register layout: the lane map of one side of a matrix instruction";
+  let description = [{
+    `transposed` says that the instruction computes the transpose of what the template says
+    (D^T = B^T A^T), so the tile's rows run along the instruction's columns. `stats` is one value
+    for each row, held in the lane that holds the row's accumulators.
+  }];
+  let parameters = (ins
+    StringRefParameter<>:$atom,
+    EnumParameter<Tile_Role>:$role,
+    "bool":$transposed
+  );
+  let assemblyFormat = "`<` $atom `,` $role `,` `transposed` `=` $transposed `>`";
+}
+
+def Tile_LdsKind : I32EnumAttr<"LdsKind", "how a tile reaches LDS", [
+  I32EnumAttrCase<"Rows", 0, "rows">,
+  I32EnumAttrCase<"TransposedPairs", 1, "transposed_pairs">
+]> {
+  let cppNamespace = "::wavesmith::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_LdsAttr : Tile_Attr<"Lds", "lds"> {
+  let summary = "An LDS image: where and how a loaded tile lies in LDS";
+  let description = [{
+    `rows`: copied by LDS DMA as lines of consecutive row pieces. `transposed_pairs`: loaded to
+    registers, pairs of rows interleaved, written so that a fragment of the transpose is one
+    16-byte read. Sizes are in bytes; `buffers` images lie one behind the other from `offset`.
+  }];
+  let parameters = (ins
+    EnumParameter<Tile_LdsKind>:$kind,
+    "int64_t":$offset,
+    "int64_t":$bytes,
+    "int64_t":$line,
+    "int64_t":$buffers
+  );
+  let assemblyFormat = "`<` $kind `,` struct($offset, $bytes, $line, $buffers) `>`";
+}
+
+def Tile_StagingAttr : Tile_Attr<"Staging", "staging"> {
+  let summary = "Which wave group brings a tile to LDS, and how far ahead";
+  let parameters = (ins "int64_t":$group, "int64_t":$ahead);
+  let assemblyFormat = "`<` struct($group, $ahead) `>`";
+}
+
+def Tile_AntiPhaseAttr : Tile_Attr<"AntiPhase", "anti_phase"> {
+  let summary = "The schedule of a loop whose two wave groups alternate vector and matrix phases";
+  let description = [{
+    `ring` operand fragments are in flight during a matrix phase, `pre` of them are read before the
+    barrier that opens it. `threshold` is how far (log2) a row maximum may exceed its reference
+    before the row is rescaled.
+  }];
+  let parameters = (ins
+    "int64_t":$waves,
+    "int64_t":$ring,
+    "int64_t":$pre,
+    "int64_t":$threshold
+  );
+  let assemblyFormat = "`<` struct($waves, $ring, $pre, $threshold) `>`";
+}
+
+def Tile_WaitsAttr : Tile_Attr<"Waits", "waits"> {
+  let summary = "What one wave group waits for before the barrier that ends a phase";
+  let description = [{
+    Counts of vector-memory (`vmem`) and LDS (`lds`) operations of the group that may still be in
+    flight; -1 means no wait. Everything older has landed and may be read by the other group after
+    the barrier.
+  }];
+  let parameters = (ins "int64_t":$group, "int64_t":$vmem, "int64_t":$lds);
+  let assemblyFormat = "`<` struct($group, $vmem, $lds) `>`";
+}
+
+def Tile_PhaseKind : I32EnumAttr<"PhaseKind", "what a phase keeps busy", [
+  I32EnumAttrCase<"Vector", 0, "vector">,
+  I32EnumAttrCase<"Matrix", 1, "matrix">
+]> {
+  let cppNamespace = "::wavesmith::tile";
+  let genSpecializedAttr = 0;
+}
+def Tile_PhaseKindAttr : EnumAttr<Tile_Dialect, Tile_PhaseKind, "phase_kind">;
+
+#endif
