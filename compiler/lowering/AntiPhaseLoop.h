@@ -1,0 +1,76 @@
+#pragma once
+// Two groups of four waves, two waves to a SIMD, one phase apart: while group A multiplies, group B
+// does softmax, and the other way round. A also brings K to LDS, B brings V. Softmax phase V(t) and
+// matrix phase M(t) = PV(t), QK(t+1) alternate, each closed by one barrier; both groups execute the
+// same number of barriers whatever the tile counts are.
+//
+//   A: prologue | V(0) | M(0) | V(1) | M(1) ...        | closing
+//   B: prologue | QK(0)| V(0) | M(0) | V(1) ... | M(last)
+//
+// K[t + buffers] is requested by A in M(t) into the buffer that B's QK(t) left one phase before,
+// and published by A's wait at the end of V(t + buffers - 1). V[t + 2] is loaded by B in M(t),
+// written at the end of its V(t + 1), one phase before A needs it, hence reads may precede the
+// barrier of M.
+
+#include "compiler/lowering/KeyStream.h"
+#include "compiler/lowering/MatrixPhase.h"
+#include "compiler/lowering/OnlineSoftmax.h"
+#include "compiler/lowering/QueryFragments.h"
+#include "compiler/lowering/ScoreFunctions.h"
+#include "compiler/lowering/ValueStream.h"
+
+namespace wavesmith::compiler {
+
+enum class WaveGroup : std::uint8_t { Keys, Values }; ///< A and B, by what they bring
+
+/// Everything that the loops carry.
+struct LoopState {
+  mlir::SmallVector<mlir::Value> outputs; ///< O^T, 16 registers a block of 32 columns
+  mlir::Value scores;                     ///< S^T of the next softmax phase
+  SoftmaxState softmax;
+  StreamCursor cursor;                         ///< of the group's own stream
+  mlir::Value tile;                            ///< of the next softmax phase
+  mlir::SmallVector<mlir::Value> keyBuffers;   ///< LDS bytes of K[t+1], ..., K[t+buffers]
+  mlir::SmallVector<mlir::Value> valueBuffers; ///< of V[t], V[t+1]
+  mlir::SmallVector<mlir::Value> staged;       ///< group B: V[t+1] in registers
+
+  mlir::SmallVector<mlir::Value> flatten() const;
+  /// The same shape with other values, in flatten's order.
+  LoopState rebuilt(mlir::ValueRange values) const;
+};
+
+class AntiPhaseLoop {
+public:
+  using Value = mlir::Value;
+
+  AntiPhaseLoop(KernelFrame &frame, QueryFragments &query, KeyStream &keys, ValueStream &values,
+                ScoreFunctions scoreFunctions);
+
+  /// First tiles on their way, QK(0) done; ends where both groups enter their loop.
+  LoopState emitPrologue(WaveGroup group);
+  /// Loops while state.tile < tiles; emits in a block of its own and continues after it.
+  LoopState emitLoop(WaveGroup group, LoopState state, Value tiles, bool masked);
+  /// Balances the barriers and lets no DMA outlive the workgroup.
+  void emitClosing(WaveGroup group);
+
+  /// One tile, V(t) to M(t) with both barriers: the loops' body.
+  void emitTile(WaveGroup group, LoopState &state, bool masked);
+
+private:
+  mlir::SmallVector<Value> emitSoftmax(LoopState &state, bool masked);
+  void addOutputProducts(MatrixPhase &phase, const LoopState &state, Value valueBase,
+                         mlir::ArrayRef<Value> probabilities);
+  int addScoreProducts(MatrixPhase &phase, Value keyBase);
+  void addKeyRequests(MatrixPhase &phase, LoopState &state, StreamCursor &next);
+  void addValueRequests(MatrixPhase &phase, LoopState &state, StreamCursor &next,
+                        mlir::SmallVector<Value> &staged);
+
+  KernelFrame &frame_;
+  QueryFragments &query_;
+  KeyStream &keys_;
+  ValueStream &values_;
+  ScoreFunctions scoreFunctions_;
+  OnlineSoftmax softmax_;
+};
+
+} // namespace wavesmith::compiler

@@ -1,0 +1,60 @@
+#include "compiler/lowering/EmitAttention.h"
+
+#include <mlir/Pass/PassManager.h>
+
+#include "compiler/lowering/AntiPhaseLoop.h"
+#include "compiler/lowering/AttachAliasScopes.h"
+#include "compiler/lowering/Epilogue.h"
+
+namespace wavesmith::compiler {
+
+using namespace mlir;
+
+void emitAttention(ModuleOp module, StringRef name, const KernelShape &shape,
+                   const Schedule &schedule, const TargetFacts &target) {
+  KernelFrame frame(module, name, shape, schedule, target);
+  Emitter &e = frame.emit();
+  QueryFragments query(frame);
+  KeyStream keys(frame);
+  ValueStream values(frame);
+  AntiPhaseLoop loop(frame, query, keys, values, ScoreFunctions());
+  Epilogue epilogue(frame);
+
+  // Everything after the branch exists once per group: registers are allocated independently and
+  // no copies join the groups' values.
+  Block *groupA = e.newBlock({}), *groupB = e.newBlock({}), *done = e.newBlock({});
+  const int groupWaves = schedule.waves / 2;
+  Value inA = e.compare(LLVM::ICmpPredicate::ult, frame.wave(), e.constant(groupWaves));
+  e.branchIf(inA, groupA, {}, groupB, {});
+  for (auto [block, group] :
+       {std::pair{groupA, WaveGroup::Keys}, std::pair{groupB, WaveGroup::Values}}) {
+    e.setBlock(block);
+    LoopState state = loop.emitPrologue(group);
+    state = loop.emitLoop(group, std::move(state), frame.fullTiles(), /*masked=*/false);
+    state = loop.emitLoop(group, std::move(state), frame.allTiles(), /*masked=*/true);
+    loop.emitClosing(group);
+    epilogue.emit(state.outputs, state.softmax);
+    e.branch(done, {});
+  }
+  e.setBlock(done);
+  LLVM::ReturnOp::create(e.builder(), ValueRange());
+}
+
+OwningOpRef<ModuleOp> emitAttention(const KernelShape &shape, const Schedule &schedule,
+                                    const TargetFacts &target, StringRef name,
+                                    MLIRContext &context) {
+  context.loadDialect<LLVM::LLVMDialect, ROCDL::ROCDLDialect>();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+  if (std::string reason = unsupportedReason(shape, schedule, target); !reason.empty()) {
+    module->emitError() << reason;
+    return nullptr;
+  }
+  emitAttention(*module, name, shape, schedule, target);
+  PassManager passes(&context);
+  passes.addNestedPass<LLVM::LLVMFuncOp>(createAttachAliasScopesPass());
+  if (failed(passes.run(*module)))
+    return nullptr;
+  return module;
+}
+
+} // namespace wavesmith::compiler

@@ -1,0 +1,246 @@
+#include "compiler/lowering/Emitter.h"
+
+#include <cassert>
+
+namespace wavesmith::compiler {
+
+using namespace mlir;
+
+namespace {
+/// Raw buffer: 32-bit data format, out of range reads give 0 and writes are dropped.
+constexpr int kBufferFlags = 0x20000;
+} // namespace
+
+Emitter::Emitter(Location location, Block *entry)
+    : entry_(entry), builder_(location, location.getContext()) {
+  builder_.setInsertionPointToEnd(entry);
+}
+
+Type Emitter::vector(int count, Type element) { return VectorType::get({count}, element); }
+Type Emitter::pointer(unsigned addressSpace) {
+  return LLVM::LLVMPointerType::get(builder_.getContext(), addressSpace);
+}
+
+Value Emitter::cached(Attribute attribute, Type type) {
+  Value &value = constants_[{attribute, type}];
+  if (!value) {
+    OpBuilder::InsertionGuard guard(builder_);
+    if (lastConstant_)
+      builder_.setInsertionPointAfter(lastConstant_);
+    else
+      builder_.setInsertionPointToStart(entry_);
+    auto op = LLVM::ConstantOp::create(builder_, type, cast<TypedAttr>(attribute));
+    lastConstant_ = op;
+    value = op;
+  }
+  return value;
+}
+
+Value Emitter::constant(int value) { return cached(builder_.getI32IntegerAttr(value), i32()); }
+Value Emitter::constant64(std::int64_t value) {
+  return cached(builder_.getI64IntegerAttr(value), i64());
+}
+Value Emitter::constant(float value) { return cached(builder_.getF32FloatAttr(value), f32()); }
+Value Emitter::zero(Type type) { return LLVM::ZeroOp::create(builder_, type); }
+
+Value Emitter::add(Value a, Value b) { return LLVM::AddOp::create(builder_, a, b); }
+Value Emitter::sub(Value a, Value b) { return LLVM::SubOp::create(builder_, a, b); }
+Value Emitter::mul(Value a, Value b) { return LLVM::MulOp::create(builder_, a, b); }
+Value Emitter::mul(Value a, int b) {
+  if (b == 1)
+    return a;
+  if ((b & (b - 1)) == 0)
+    return shiftLeft(a, __builtin_ctz(b));
+  return mul(a, constant(b));
+}
+Value Emitter::shiftLeft(Value a, int bits) {
+  return bits == 0 ? a : LLVM::ShlOp::create(builder_, a, constant(bits)).getResult();
+}
+Value Emitter::shiftRight(Value a, int bits) {
+  return bits == 0 ? a : LLVM::LShrOp::create(builder_, a, constant(bits)).getResult();
+}
+Value Emitter::bitAnd(Value a, int mask) {
+  return LLVM::AndOp::create(builder_, a, constant(mask));
+}
+Value Emitter::bitXor(Value a, int mask) {
+  return LLVM::XOrOp::create(builder_, a, constant(mask));
+}
+Value Emitter::bitOr(Value a, Value b) { return LLVM::OrOp::create(builder_, a, b); }
+Value Emitter::minimum(Value a, Value b) { return LLVM::SMinOp::create(builder_, a, b); }
+Value Emitter::maximum(Value a, Value b) { return LLVM::SMaxOp::create(builder_, a, b); }
+Value Emitter::signExtend(Value a) { return LLVM::SExtOp::create(builder_, i64(), a); }
+Value Emitter::zeroExtend(Value a) { return LLVM::ZExtOp::create(builder_, i64(), a); }
+Value Emitter::truncate(Value a) { return LLVM::TruncOp::create(builder_, i32(), a); }
+Value Emitter::compare(LLVM::ICmpPredicate predicate, Value a, Value b) {
+  return LLVM::ICmpOp::create(builder_, predicate, a, b);
+}
+Value Emitter::compare(LLVM::FCmpPredicate predicate, Value a, Value b) {
+  auto op = LLVM::FCmpOp::create(builder_, predicate, a, b);
+  op.setFastmathFlags(LLVM::FastmathFlags::nnan);
+  return op;
+}
+Value Emitter::select(Value condition, Value a, Value b) {
+  return LLVM::SelectOp::create(builder_, condition, a, b);
+}
+
+Value Emitter::fadd(Value a, Value b) { return LLVM::FAddOp::create(builder_, a, b); }
+Value Emitter::fsub(Value a, Value b) { return LLVM::FSubOp::create(builder_, a, b); }
+Value Emitter::fmul(Value a, Value b) { return LLVM::FMulOp::create(builder_, a, b); }
+Value Emitter::fneg(Value a) { return LLVM::FNegOp::create(builder_, a); }
+Value Emitter::fma(Value a, Value b, Value c) { return LLVM::FMAOp::create(builder_, a, b, c); }
+Value Emitter::fmax(Value a, Value b) {
+  auto op = LLVM::MaxNumOp::create(builder_, a, b);
+  op.setFastmathFlags(LLVM::FastmathFlags::nnan | LLVM::FastmathFlags::nsz);
+  return op;
+}
+Value Emitter::exp2(Value a) { return ROCDL::ROCDLExp2::create(builder_, f32(), a); }
+Value Emitter::log2(Value a) { return ROCDL::ROCDLLog::create(builder_, f32(), a); }
+Value Emitter::reciprocal(Value a) { return ROCDL::ROCDLRcp::create(builder_, f32(), a); }
+
+Value Emitter::bitcast(Value a, Type type) { return LLVM::BitcastOp::create(builder_, type, a); }
+Value Emitter::element(Value vector, int index) {
+  return LLVM::ExtractElementOp::create(builder_, vector, constant(index));
+}
+Value Emitter::packVector(ArrayRef<Value> elements) {
+  Value packed = LLVM::PoisonOp::create(
+      builder_, vector(static_cast<int>(elements.size()), elements.front().getType()));
+  for (auto [index, element] : llvm::enumerate(elements))
+    packed =
+        LLVM::InsertElementOp::create(builder_, packed, element, constant(static_cast<int>(index)));
+  return packed;
+}
+Value Emitter::splat(Value scalar, int count) {
+  Type type = vector(count, scalar.getType());
+  Value poison = LLVM::PoisonOp::create(builder_, type);
+  Value first = LLVM::InsertElementOp::create(builder_, poison, scalar, constant(0));
+  return LLVM::ShuffleVectorOp::create(builder_, first, poison, SmallVector<int32_t>(count, 0));
+}
+std::pair<Value, Value> Emitter::matrixOperands(Value v4i32) {
+  Value halves = bitcast(v4i32, vector(2, i64()));
+  Type operand = vector(4, i16());
+  return {bitcast(element(halves, 0), operand), bitcast(element(halves, 1), operand)};
+}
+
+Value Emitter::packBf16(Value low, Value high, PRounding rounding) {
+  // The target converts nothing to bf16: round in the integer domain, keep the high halves. Carries
+  // into the exponent are right; the NaNs that arithmetic produces survive.
+  auto rounded = [&](Value a) {
+    Value bits = bitcast(a, i32());
+    if (rounding == PRounding::NearestAway)
+      return add(bits, 0x8000);
+    return add(add(bits, 0x7fff), bitAnd(shiftRight(bits, 16), 1));
+  };
+  constexpr std::uint32_t kHighHalves = 0x07060302;
+  Value lowBits = rounded(low);
+  return perm(rounded(high), lowBits, kHighHalves);
+}
+
+Value Emitter::laneMap(const std::vector<BitField> &fields, Value x) {
+  Value sum;
+  for (const BitField &field : fields) {
+    Value term = mul(bitAnd(shiftRight(x, field.shift), (1 << field.bits) - 1), field.scale);
+    sum = sum ? add(sum, term) : term;
+  }
+  return sum ? sum : constant(0);
+}
+Value Emitter::perm(Value high, Value low, std::uint32_t selector) {
+  auto op =
+      LLVM::CallIntrinsicOp::create(builder_, i32(), builder_.getStringAttr("llvm.amdgcn.perm"),
+                                    ValueRange{high, low, constant(static_cast<int>(selector))});
+  return op.getResult(0);
+}
+Value Emitter::readFirstLane(Value a) {
+  return ROCDL::ReadfirstlaneOp::create(builder_, a.getType(), a);
+}
+Value Emitter::ballotAny(Value condition) {
+  Value lanes = ROCDL::BallotOp::create(builder_, i64(), condition);
+  return compare(LLVM::ICmpPredicate::ne, lanes, constant64(0));
+}
+Value Emitter::exchange(Value byteIndex, Value a) {
+  Value bits = ROCDL::DsBpermuteOp::create(builder_, i32(), byteIndex, bitcast(a, i32()));
+  return bitcast(bits, f32());
+}
+Value Emitter::mfma32x32x8(Value a, Value b, Value c) {
+  Value none = constant(0);
+  return ROCDL::mfma_f32_32x32x8bf16_1k::create(builder_, c.getType(),
+                                                ValueRange{a, b, c, none, none, none});
+}
+
+Value Emitter::offset(Value pointer, Value bytes) {
+  return LLVM::GEPOp::create(builder_, pointer.getType(), builder_.getI8Type(), pointer,
+                             ArrayRef<LLVM::GEPArg>{bytes});
+}
+Value Emitter::offset(Value pointer, int bytes) {
+  if (bytes == 0)
+    return pointer;
+  return LLVM::GEPOp::create(builder_, pointer.getType(), builder_.getI8Type(), pointer,
+                             ArrayRef<LLVM::GEPArg>{bytes}, LLVM::GEPNoWrapFlags::inbounds);
+}
+Value Emitter::loadLds(Value pointer, Type type, int align) {
+  return LLVM::LoadOp::create(builder_, type, pointer, align);
+}
+void Emitter::storeLds(Value value, Value pointer, int align) {
+  LLVM::StoreOp::create(builder_, value, pointer, align);
+}
+Value Emitter::bufferResource(Value base, Value bytes) {
+  Value stride = cached(builder_.getI16IntegerAttr(0), i16());
+  return ROCDL::MakeBufferRsrcOp::create(builder_, pointer(8), base, stride, zeroExtend(bytes),
+                                         constant(kBufferFlags));
+}
+Value Emitter::bufferLoad(Type type, Value resource, Value byteOffset) {
+  Value none = constant(0);
+  return ROCDL::RawPtrBufferLoadOp::create(builder_, type, resource, byteOffset, none, none,
+                                           ArrayAttr(), ArrayAttr(), ArrayAttr());
+}
+void Emitter::bufferStore(Value value, Value resource, Value byteOffset) {
+  Value none = constant(0);
+  ROCDL::RawPtrBufferStoreOp::create(builder_, value, resource, byteOffset, none, none, ArrayAttr(),
+                                     ArrayAttr(), ArrayAttr());
+}
+void Emitter::bufferLoadToLds(Value resource, Value ldsPointer, Value laneOffset, int immediate) {
+  Value none = constant(0);
+  ROCDL::RawPtrBufferLoadLdsOp::create(builder_, resource, ldsPointer, constant(4), laneOffset,
+                                       none, constant(immediate), none, ArrayAttr(), ArrayAttr(),
+                                       ArrayAttr());
+}
+
+void Emitter::schedBarrier() { ROCDL::SchedBarrier::create(builder_, 0u); }
+void Emitter::barrier() {
+  schedBarrier();
+  ROCDL::SBarrierOp::create(builder_);
+  schedBarrier();
+}
+void Emitter::waitVectorMemory(int inFlight) {
+  assert(inFlight >= 0 && inFlight < 64);
+  ROCDL::SWaitcntOp::create(
+      builder_, static_cast<uint32_t>(0x0F70 | (inFlight & 15) | ((inFlight >> 4) << 14)));
+}
+void Emitter::waitLds(int inFlight) {
+  assert(inFlight >= 0 && inFlight < 16);
+  ROCDL::SWaitcntOp::create(builder_, static_cast<uint32_t>(0xC07F | (inFlight << 8)));
+}
+void Emitter::setPriority(int priority) {
+  ROCDL::SetPrioOp::create(builder_, static_cast<uint16_t>(priority));
+}
+void Emitter::nop(int count) { ROCDL::SNopOp::create(builder_, static_cast<uint16_t>(count)); }
+
+Block *Emitter::newBlock(TypeRange arguments) {
+  Block *block = new Block;
+  entry_->getParent()->push_back(block);
+  for (Type type : arguments)
+    block->addArgument(type, builder_.getLoc());
+  return block;
+}
+void Emitter::branch(Block *target, ValueRange arguments) {
+  LLVM::BrOp::create(builder_, arguments, target);
+}
+void Emitter::branchIf(Value condition, Block *ifTrue, ValueRange trueArguments, Block *ifFalse,
+                       ValueRange falseArguments, std::pair<int, int> weights) {
+  std::optional<std::pair<uint32_t, uint32_t>> profile;
+  if (weights.first || weights.second)
+    profile = {static_cast<uint32_t>(weights.first), static_cast<uint32_t>(weights.second)};
+  LLVM::CondBrOp::create(builder_, condition, ifTrue, trueArguments, ifFalse, falseArguments,
+                         profile);
+}
+
+} // namespace wavesmith::compiler

@@ -1,0 +1,35 @@
+#pragma once
+// The end of a unit: both halves of each row's sum combined, O divided by it, and either bf16 O
+// with the natural-log LSE, or float32 partials of the unit's slot. A row without keys gives 0 and
+// -inf. Rows past the sequence's end and bytes between rows are never written.
+
+#include "compiler/lowering/OnlineSoftmax.h"
+
+namespace wavesmith::compiler {
+
+class Epilogue {
+public:
+  using Value = mlir::Value;
+
+  explicit Epilogue(KernelFrame &frame) : frame_(frame) {}
+  /// Ends in the block where the kernel may return.
+  void emit(mlir::ArrayRef<Value> outputs, const SoftmaxState &state);
+
+private:
+  /// Eight consecutive columns of this lane's row: floats, and their first column without the
+  /// lane's own 8 * half.
+  struct Run {
+    mlir::SmallVector<Value> values;
+    int column;
+  };
+  mlir::SmallVector<Run> normalise(mlir::ArrayRef<Value> outputs, Value rowSum);
+  Value logSumExp(const SoftmaxState &state, Value rowSum);
+  void storeFinal(mlir::ArrayRef<Run> runs, Value lse);
+  void storePartial(mlir::ArrayRef<Run> runs, Value lse);
+  /// One float32 per row, from the lanes of half 0.
+  void storeRowValue(Value value, Value base);
+
+  KernelFrame &frame_;
+};
+
+} // namespace wavesmith::compiler

@@ -1,0 +1,186 @@
+#include "compiler/lowering/KernelFrame.h"
+
+#include "runtime/spec/AttentionAbi.h"
+
+namespace wavesmith::compiler {
+
+using namespace mlir;
+
+namespace {
+
+constexpr int kWaveLanes = 64;
+
+/// Hidden inputs that the kernels do not use; each absent one frees SGPRs and argument bytes.
+constexpr const char *kAbsentInputs[] = {
+    "amdgpu-no-dispatch-ptr",       "amdgpu-no-queue-ptr",      "amdgpu-no-implicitarg-ptr",
+    "amdgpu-no-workgroup-id-y",     "amdgpu-no-workgroup-id-z", "amdgpu-no-workitem-id-y",
+    "amdgpu-no-workitem-id-z",      "amdgpu-no-lds-kernel-id",  "amdgpu-no-hostcall-ptr",
+    "amdgpu-no-heap-ptr",           "amdgpu-no-default-queue",  "amdgpu-no-completion-action",
+    "amdgpu-no-multigrid-sync-arg", "amdgpu-no-dispatch-id",    "amdgpu-no-flat-scratch-init"};
+
+} // namespace
+
+KernelFrame::KernelFrame(ModuleOp module, StringRef name, const KernelShape &shape,
+                         const Schedule &schedule, const TargetFacts &target)
+    : shape_(shape), schedule_(schedule), atom_(atoms(target, shape.element).front()),
+      keys_(keyImage(atom_, schedule, shape.headDimQk, target)),
+      values_(valueImage(atom_, schedule, shape.headDimV, target)) {
+  createFunction(module, name);
+  createLds(module, name);
+  emitIds();
+  emitUnit();
+  emitTileCounts();
+}
+
+void KernelFrame::createFunction(ModuleOp module, StringRef name) {
+  MLIRContext *context = module.getContext();
+  OpBuilder builder(context);
+  builder.setInsertionPointToEnd(module.getBody());
+  Type global = LLVM::LLVMPointerType::get(context, 1);
+  Type constantMemory = LLVM::LLVMPointerType::get(context, 4);
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type(), f32 = builder.getF32Type();
+
+  SmallVector<Type> types(11, global);
+  types[7] = constantMemory;
+  types.append(9, i64);
+  types.append({f32, i32});
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
+  function_ = LLVM::LLVMFuncOp::create(builder, module.getLoc(), name, type);
+
+  function_->setAttr("rocdl.kernel", builder.getUnitAttr());
+  const std::string threads = std::to_string(schedule_.waves * kWaveLanes);
+  function_->setAttr("rocdl.flat_work_group_size", builder.getStringAttr(threads + "," + threads));
+  function_->setAttr("rocdl.uniform_work_group_size", builder.getBoolAttr(true));
+  SmallVector<Attribute> passthrough;
+  auto pass = [&](StringRef key, StringRef value) {
+    passthrough.push_back(
+        builder.getArrayAttr({builder.getStringAttr(key), builder.getStringAttr(value)}));
+  };
+  passthrough.push_back(builder.getStringAttr("nounwind"));
+  // All 256 registers as VGPRs: a split file costs copies and spills in the loop.
+  pass("amdgpu-agpr-alloc", "0");
+  pass("amdgpu-waves-per-eu", "2,2");
+  pass("amdgpu-ieee", "false");
+  pass("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+  for (const char *input : kAbsentInputs)
+    passthrough.push_back(builder.getStringAttr(input));
+  function_.setPassthroughAttr(builder.getArrayAttr(passthrough));
+
+  for (int index : {0, 1, 2, 7}) {
+    function_.setArgAttr(index, LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
+    function_.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+  }
+  for (int index : {3, 4, 5, 6})
+    function_.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+
+  Block *entry = function_.addEntryBlock(builder);
+  emit_ = std::make_unique<Emitter>(module.getLoc(), entry);
+  auto argument = entry->args_begin();
+  KernelArguments &a = arguments_;
+  for (Value *member : {&a.q,
+                        &a.k,
+                        &a.v,
+                        &a.out,
+                        &a.lse,
+                        &a.partialOut,
+                        &a.partialLse,
+                        &a.work,
+                        &a.descaleQ,
+                        &a.descaleK,
+                        &a.descaleV,
+                        &a.qRowStride,
+                        &a.qHeadStride,
+                        &a.kRowStride,
+                        &a.kHeadStride,
+                        &a.vRowStride,
+                        &a.vHeadStride,
+                        &a.outRowStride,
+                        &a.outHeadStride,
+                        &a.lseHeadStride,
+                        &a.scaleLog2})
+    *member = *argument++;
+}
+
+void KernelFrame::createLds(ModuleOp module, StringRef name) {
+  OpBuilder builder(function_);
+  Type type =
+      LLVM::LLVMArrayType::get(builder.getI8Type(), keys_.totalBytes() + values_.totalBytes());
+  auto global = LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/false,
+                                       LLVM::Linkage::Internal, (name + ".lds").str(), Attribute(),
+                                       /*alignment=*/16, /*addrSpace=*/3);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&global.getInitializerRegion());
+    Value poison = LLVM::PoisonOp::create(builder, module.getLoc(), type);
+    LLVM::ReturnOp::create(builder, module.getLoc(), poison);
+  }
+  lds_ = LLVM::AddressOfOp::create(emit_->builder(), global);
+}
+
+void KernelFrame::emitIds() {
+  Emitter &e = emit();
+  Value thread = ROCDL::ThreadIdXOp::create(e.builder(), e.i32());
+  lane_ = e.bitAnd(thread, kWaveLanes - 1);
+  column_ = e.bitAnd(thread, atom_.n - 1);
+  half_ = e.shiftRight(lane_, 5);
+  // The hardware has no uniform wave id; without this the group branch would be a lane mask and
+  // every DMA a loop over lanes.
+  wave_ = e.readFirstLane(e.shiftRight(thread, 6));
+  groupWave_ = e.bitAnd(wave_, 3);
+  partner_ = e.shiftLeft(e.bitXor(lane_, 32), 2);
+  unitRow_ = e.add(e.shiftLeft(wave_, 5), column_);
+}
+
+void KernelFrame::emitUnit() {
+  Emitter &e = emit();
+  static_assert(offsetof(AttentionWorkUnit, slot) == 36);
+  constexpr int kWords = sizeof(AttentionWorkUnit) / 4;
+  Value group = ROCDL::BlockIdXOp::create(e.builder(), e.i32());
+  Value bytes = e.zeroExtend(group);
+  bytes = LLVM::MulOp::create(e.builder(), bytes, e.constant64(sizeof(AttentionWorkUnit)));
+  auto load = LLVM::LoadOp::create(e.builder(), e.vector(kWords, e.i32()),
+                                   e.offset(arguments_.work, bytes), sizeof(AttentionWorkUnit));
+  load.setInvariant(true);
+  int word = 0;
+  for (Value *member : {&unit_.qBegin, &unit_.kvBegin, &unit_.lenQ, &unit_.lenKv, &unit_.q0,
+                        &unit_.kv0, &unit_.kv1, &unit_.head, &unit_.kvHead, &unit_.slot})
+    *member = e.element(load, word++);
+  unitRows_ = e.minimum(e.sub(unit_.lenQ, unit_.q0), e.constant(schedule_.blockM));
+}
+
+void KernelFrame::emitTileCounts() {
+  Emitter &e = emit();
+  const int n = schedule_.blockN;
+  Value seenByAll = unit_.kv1, seenByAny = unit_.kv1;
+  Value lastKey = e.sub(unit_.kv1, 1);
+  if (shape_.causal) {
+    // Row i sees keys up to i + lenKv - lenQ, so the first row bounds the full tiles.
+    Value shift = e.add(unit_.q0, e.sub(unit_.lenKv, unit_.lenQ));
+    seenByAll = e.minimum(unit_.kv1, e.add(shift, 1));
+    seenByAny = e.minimum(unit_.kv1, e.add(shift, unitRows_));
+    lastKey = e.minimum(lastKey, e.add(shift, unitRow_));
+  }
+  auto tiles = [&](Value end, int round) {
+    Value keys = e.maximum(e.sub(end, unit_.kv0), e.constant(0));
+    return e.shiftRight(e.add(keys, round), __builtin_ctz(n));
+  };
+  fullTiles_ = tiles(seenByAll, 0);
+  allTiles_ = tiles(seenByAny, n - 1);
+  keyLimit_ = e.sub(lastKey, e.shiftLeft(half_, 2));
+}
+
+Value KernelFrame::address(Value base, Value row, Value rowStride, Value head, Value headStride) {
+  Emitter &e = emit();
+  Value bytes = e.add(e.mul(e.signExtend(row), rowStride), e.mul(e.signExtend(head), headStride));
+  return e.offset(base, bytes);
+}
+
+Value KernelFrame::extent(Value rows, Value rowStride, int rowBytes) {
+  Emitter &e = emit();
+  // (rows - 1) * stride + rowBytes; not more than 0 for rows <= 0, since rows do not overlap.
+  Value stride = e.truncate(rowStride);
+  Value gap = e.sub(stride, rowBytes);
+  return e.maximum(e.sub(e.mul(rows, stride), gap), e.constant(0));
+}
+
+} // namespace wavesmith::compiler

@@ -1,0 +1,88 @@
+#pragma once
+// The function around an attention kernel: attributes, arguments in the layout of
+// runtime/spec/AttentionAbi.h, the LDS of K and V, the work unit and the ids that every other
+// emitter starts from. Owns the builder; lives as long as the emission of one kernel.
+
+#include <mlir/IR/BuiltinOps.h>
+
+#include "compiler/lowering/Emitter.h"
+
+namespace wavesmith::compiler {
+
+/// AttentionArguments, member by member. All uniform.
+struct KernelArguments {
+  mlir::Value q, k, v, out, lse, partialOut, partialLse, work;
+  mlir::Value descaleQ, descaleK, descaleV;
+  mlir::Value qRowStride, qHeadStride, kRowStride, kHeadStride, vRowStride, vHeadStride;
+  mlir::Value outRowStride, outHeadStride, lseHeadStride;
+  mlir::Value scaleLog2;
+};
+
+/// AttentionWorkUnit, member by member. All uniform.
+struct WorkUnit {
+  mlir::Value qBegin, kvBegin, lenQ, lenKv, q0, kv0, kv1, head, kvHead, slot;
+};
+
+class KernelFrame {
+public:
+  using Value = mlir::Value;
+
+  /// Appends function `name` and its LDS to the module and emits the common entry.
+  KernelFrame(mlir::ModuleOp module, llvm::StringRef name, const KernelShape &shape,
+              const Schedule &schedule, const TargetFacts &target);
+
+  const KernelShape &shape() const { return shape_; }
+  const Schedule &schedule() const { return schedule_; }
+  const MfmaAtom &atom() const { return atom_; }
+  const LdsImage &keys() const { return keys_; }
+  const LdsImage &values() const { return values_; }
+  /// LDS byte of buffer `index`; the V buffers follow those of K in the one LDS object.
+  int keyBuffer(int index) const { return index * keys_.bufferBytes; }
+  int valueBuffer(int index) const { return keys_.totalBytes() + index * values_.bufferBytes; }
+
+  mlir::LLVM::LLVMFuncOp function() { return function_; }
+  Emitter &emit() { return *emit_; }
+  const KernelArguments &arguments() const { return arguments_; }
+  const WorkUnit &unit() const { return unit_; }
+  Value lds() const { return lds_; }
+
+  Value lane() const { return lane_; }           ///< 0..63
+  Value column() const { return column_; }       ///< lane % 32: the query of this lane
+  Value half() const { return half_; }           ///< lane / 32
+  Value wave() const { return wave_; }           ///< uniform, 0..7
+  Value groupWave() const { return groupWave_; } ///< uniform, 0..3
+  Value unitRow() const { return unitRow_; }     ///< this lane's query row within the unit
+  Value unitRows() const { return unitRows_; }   ///< uniform: valid rows of the unit, at most 256
+  Value partner() const { return partner_; }     ///< byte index of lane ^ 32 for Emitter::exchange
+
+  /// Uniform: tiles in which every row sees all keys, and tiles in which some row sees some key.
+  Value fullTiles() const { return fullTiles_; }
+  Value allTiles() const { return allTiles_; }
+  /// Last key that this lane's row sees, minus 4 * half: the accumulator rows' own offset.
+  Value keyLimit() const { return keyLimit_; }
+
+  /// `base` + row * rowStride + head * headStride, all 64-bit; row and head are i32.
+  Value address(Value base, Value row, Value rowStride, Value head, Value headStride);
+  /// Bytes from the first to the last valid row, 0 without rows: what a descriptor may cover.
+  Value extent(Value rows, Value rowStride, int rowBytes);
+
+private:
+  void createFunction(mlir::ModuleOp module, llvm::StringRef name);
+  void createLds(mlir::ModuleOp module, llvm::StringRef name);
+  void emitIds();
+  void emitUnit();
+  void emitTileCounts();
+
+  KernelShape shape_;
+  Schedule schedule_;
+  MfmaAtom atom_;
+  LdsImage keys_, values_;
+  mlir::LLVM::LLVMFuncOp function_;
+  std::unique_ptr<Emitter> emit_;
+  KernelArguments arguments_;
+  WorkUnit unit_;
+  Value lds_, lane_, column_, half_, wave_, groupWave_, unitRow_, unitRows_, partner_;
+  Value fullTiles_, allTiles_, keyLimit_;
+};
+
+} // namespace wavesmith::compiler

@@ -1,0 +1,61 @@
+#include "compiler/lowering/MatrixPhase.h"
+
+#include <cassert>
+
+namespace wavesmith::compiler {
+
+using namespace mlir;
+
+namespace {
+constexpr int kAccumulatorRegisters = 16;
+} // namespace
+
+int MatrixPhase::addFragment(ReadFragment read) {
+  fragments_.push_back(std::move(read));
+  return static_cast<int>(fragments_.size()) - 1;
+}
+
+int MatrixPhase::addAccumulator(Value initial) {
+  accumulators_.push_back(initial ? initial
+                                  : emit_.zero(emit_.vector(kAccumulatorRegisters, emit_.f32())));
+  return static_cast<int>(accumulators_.size()) - 1;
+}
+
+void MatrixPhase::addProduct(int fragment, int part, Value b, int accumulator) {
+  assert(fragment < static_cast<int>(fragments_.size()) && "add fragments first");
+  for (Product &product : products_)
+    if (product.fragment == fragment)
+      product.lastUse = false;
+  products_.push_back({fragment, part, b, accumulator, true});
+}
+
+void MatrixPhase::addSideOperation(int slot, std::function<void()> operation) {
+  sideOperations_.emplace_back(slot, std::move(operation));
+}
+
+void MatrixPhase::requestFragments(int count) {
+  while (static_cast<int>(operands_.size()) < count && operands_.size() < fragments_.size())
+    operands_.push_back(fragments_[operands_.size()]());
+}
+
+void MatrixPhase::prefetch() { requestFragments(pre_); }
+
+void MatrixPhase::emit() {
+  int freed = 0;
+  const int last = static_cast<int>(products_.size()) - 1;
+  for (int slot = 0; slot <= last; ++slot) {
+    const Product &product = products_[slot];
+    requestFragments(product.fragment + 1);
+    auto [low, high] = operands_[product.fragment];
+    Value &accumulator = accumulators_[product.accumulator];
+    accumulator = emit_.mfma32x32x8(product.part ? high : low, product.b, accumulator);
+    freed += product.lastUse;
+    requestFragments(freed + ring_);
+    for (auto &[wanted, operation] : sideOperations_)
+      if (std::min(wanted, last) == slot)
+        operation();
+    emit_.schedBarrier();
+  }
+}
+
+} // namespace wavesmith::compiler

@@ -1,0 +1,29 @@
+#include "compiler/lowering/QueryFragments.h"
+
+namespace wavesmith::compiler {
+
+using namespace mlir;
+
+QueryFragments::QueryFragments(KernelFrame &frame) : frame_(frame) {
+  Emitter &e = frame.emit();
+  const KernelArguments &a = frame.arguments();
+  const WorkUnit &unit = frame.unit();
+  const int rowBytes = frame.shape().headDimQk * 2;
+  // Rebased at the unit's first row in 64 bits, so that lane offsets stay below 1 GiB.
+  Value base =
+      frame.address(a.q, e.add(unit.qBegin, unit.q0), a.qRowStride, unit.head, a.qHeadStride);
+  Value resource = e.bufferResource(base, frame.extent(frame.unitRows(), a.qRowStride, rowBytes));
+  Value row = e.add(e.mul(frame.unitRow(), e.truncate(a.qRowStride)), e.shiftLeft(frame.half(), 4));
+  for (int chunk = 0; chunk < rowBytes / 32; ++chunk)
+    chunks_.push_back(e.bufferLoad(e.vector(4, e.i32()), resource, e.add(row, 32 * chunk)));
+}
+
+void QueryFragments::emitOperands() {
+  operands_.clear();
+  for (Value chunk : chunks_) {
+    auto [low, high] = frame_.emit().matrixOperands(chunk);
+    operands_.append({low, high});
+  }
+}
+
+} // namespace wavesmith::compiler

@@ -1,0 +1,21 @@
+#pragma once
+// V tiles, memory to registers to LDS; group B does both. v_perm pairs neighbouring keys, so that
+// LDS holds V transposed: 8 keys of one column contiguous, even and odd columns in two images.
+
+#include "compiler/lowering/TileStream.h"
+
+namespace wavesmith::compiler {
+
+class ValueStream : public TileStream {
+public:
+  explicit ValueStream(KernelFrame &frame);
+  /// One dword per lane of the tile; issue all transfers, then store().
+  Value load(int transfer, Value descriptor);
+  /// Transposes a loaded tile into the buffer at that byte offset.
+  void store(mlir::ArrayRef<Value> loaded, Value bufferOffset);
+
+private:
+  Value write_;
+};
+
+} // namespace wavesmith::compiler
