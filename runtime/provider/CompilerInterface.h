@@ -30,4 +30,6 @@ public:
 
 } // namespace wavesmith
 
-extern "C" wavesmith::KernelCompiler *wavesmithCompilerCreate();
+/// The caller owns the result. Exported although the project hides symbols by default.
+extern "C" __attribute__((visibility("default"))) wavesmith::KernelCompiler *
+wavesmithCompilerCreate();

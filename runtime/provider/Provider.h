@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/spec/KernelSpec.h"
@@ -16,10 +17,18 @@ namespace wavesmith {
 struct CodeObjectBlob {
   std::vector<std::byte> bytes;
   std::string kernelName;
-  std::string provider; ///< "memory", "disk", "bundle", "remote", "jit"
-  double compileMs = 0; ///< wall time of the compile that made it; 0 when it was not now
+  std::string provider;     ///< "memory", "disk", "bundle", "remote", "jit"
+  double compileMs = 0;     ///< wall time of the compile that made it; 0 when it was not now
+  std::string verification; ///< JSON record of the checks that it passed; "" = none
 };
 using SharedCodeObject = std::shared_ptr<const CodeObjectBlob>;
+
+/// Held while an object is being made for a provider's store, so that other processes wait for it
+/// instead of making it too.
+class Claim {
+public:
+  virtual ~Claim() = default;
+};
 
 class Provider {
 public:
@@ -31,6 +40,11 @@ public:
   /// Offers an object that a later provider made; keeping it is optional, failing to is reported
   /// by log and never fails the request.
   virtual void put(const KernelSpec &, const SharedCodeObject &) {}
+  /// Asked after a miss, before later providers: may wait until another process has made the
+  /// object, so the caller looks again afterwards. Null when there is nothing to hold.
+  virtual std::unique_ptr<Claim> claim(const KernelSpec &) { return nullptr; }
+  /// What this provider has right now, for messages; may read files.
+  virtual std::vector<KernelSpec> list() const { return {}; }
 };
 
 } // namespace wavesmith

@@ -1,0 +1,70 @@
+#include "runtime/cache/KernelStore.h"
+
+#include <chrono>
+
+#include "runtime/support/Env.h"
+#include "runtime/support/Log.h"
+
+namespace wavesmith {
+namespace {
+
+std::vector<std::shared_ptr<Provider>> makeProviders(KernelStoreOptions options) {
+  std::vector<std::shared_ptr<Provider>> providers;
+  if (options.disk) {
+    options.disk->toolchain = options.jit.toolchain;
+    providers.push_back(std::make_shared<DiskCache>(*std::move(options.disk)));
+  }
+  providers.push_back(std::make_shared<JitProvider>(std::move(options.jit)));
+  return providers;
+}
+
+} // namespace
+
+Expected<KernelStoreOptions> KernelStoreOptions::fromEnvironment() {
+  KernelStoreOptions options;
+  WAVESMITH_ASSIGN(options.jit, JitOptions::fromEnvironment());
+  WAVESMITH_ASSIGN(const std::uint64_t maxBytes, env::cacheSizeBytes());
+  Expected<std::string> directory = env::cacheDirectory();
+  if (!directory) {
+    log::warn("cache", "going on without the disk cache: {}", directory.status().message());
+  } else if (*directory != "off") {
+    options.disk.emplace();
+    options.disk->directory = *std::move(directory);
+    options.disk->maxBytes = maxBytes;
+  }
+  return options;
+}
+
+KernelStore::KernelStore(KernelStoreOptions options)
+    : toolchain_(options.jit.toolchain), memory_(options.memoryBytes),
+      chain_(makeProviders(std::move(options))) {}
+
+KernelStore::KernelStore(std::vector<std::shared_ptr<Provider>> providers, Toolchain toolchain,
+                         std::uint64_t memoryBytes)
+    : toolchain_(std::move(toolchain)), memory_(memoryBytes), chain_(std::move(providers)) {}
+
+Expected<KernelLookup> KernelStore::get(const KernelSpec &spec) {
+  WAVESMITH_TRY(spec.validate());
+  const auto start = std::chrono::steady_clock::now();
+  MemoryCache::Outcome outcome{};
+  WAVESMITH_ASSIGN(
+      SharedCodeObject object,
+      memory_.getOrMake(buildKey(spec, toolchain_), [&] { return chain_.get(spec); }, &outcome));
+  KernelLookup lookup;
+  if (outcome == MemoryCache::Outcome::Hit) {
+    lookup.provider = "memory";
+  } else {
+    lookup.provider = object->provider;
+    lookup.compileMs = object->compileMs;
+  }
+  lookup.object = std::move(object);
+  lookup.lookupMs =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return lookup;
+}
+
+KernelStoreCounters KernelStore::counters() const {
+  return {memory_.counters(), chain_.counters()};
+}
+
+} // namespace wavesmith

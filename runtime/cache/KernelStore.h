@@ -1,0 +1,56 @@
+#pragma once
+// The composition that the planner asks: memory cache (single flight) over the chain disk -> JIT.
+// One per process is enough; any thread.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/cache/DiskCache.h"
+#include "runtime/cache/MemoryCache.h"
+#include "runtime/provider/JitProvider.h"
+#include "runtime/provider/ProviderChain.h"
+
+namespace wavesmith {
+
+struct KernelLookup {
+  SharedCodeObject object;
+  std::string provider; ///< who served this call: "memory", "disk", "jit"
+  double compileMs = 0; ///< of this call; 0 unless it compiled
+  double lookupMs = 0;  ///< wall time of this call
+};
+
+struct KernelStoreCounters {
+  MemoryCache::Counters memory;
+  std::vector<ProviderCounters> providers;
+};
+
+struct KernelStoreOptions {
+  std::uint64_t memoryBytes = std::uint64_t{256} << 20;
+  std::optional<DiskCacheOptions> disk; ///< none: no disk cache
+  JitOptions jit;
+
+  /// As the environment says. Without a usable cache directory there is a warning and no disk
+  /// cache; a malformed variable is an error.
+  static Expected<KernelStoreOptions> fromEnvironment();
+};
+
+class KernelStore {
+public:
+  explicit KernelStore(KernelStoreOptions options);
+  /// With providers of the caller's choice, in order.
+  KernelStore(std::vector<std::shared_ptr<Provider>> providers, Toolchain toolchain,
+              std::uint64_t memoryBytes = std::uint64_t{256} << 20);
+
+  /// The validated spec's code object.
+  Expected<KernelLookup> get(const KernelSpec &spec);
+  KernelStoreCounters counters() const;
+  const Toolchain &toolchain() const { return toolchain_; }
+
+private:
+  Toolchain toolchain_;
+  MemoryCache memory_;
+  ProviderChain chain_;
+};
+
+} // namespace wavesmith

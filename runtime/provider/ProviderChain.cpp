@@ -1,0 +1,90 @@
+#include "runtime/provider/ProviderChain.h"
+
+#include <algorithm>
+
+#include "runtime/support/Log.h"
+
+namespace wavesmith {
+
+ProviderChain::ProviderChain(std::vector<std::shared_ptr<Provider>> providers) {
+  for (std::shared_ptr<Provider> &provider : providers) {
+    links_.push_back(std::make_unique<Link>());
+    links_.back()->provider = std::move(provider);
+  }
+}
+
+Expected<SharedCodeObject> ProviderChain::ask(Link &link, const KernelSpec &spec) {
+  Expected<SharedCodeObject> object = link.provider->get(spec);
+  if (object)
+    ++link.hits;
+  else if (object.status().code() != StatusCode::NotFound)
+    ++link.errors;
+  return object;
+}
+
+Expected<SharedCodeObject> ProviderChain::get(const KernelSpec &spec) {
+  std::vector<std::unique_ptr<Claim>> claims;
+  Status last(StatusCode::NotFound, "no provider is configured");
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    Link &link = *links_[i];
+    Expected<SharedCodeObject> object = ask(link, spec);
+    if (!object && object.status().code() == StatusCode::NotFound && i + 1 < links_.size()) {
+      if (std::unique_ptr<Claim> claim = link.provider->claim(spec)) {
+        claims.push_back(std::move(claim));
+        // Whoever held the claim before us may have made the object.
+        object = ask(link, spec);
+      }
+    }
+    if (object) {
+      for (std::size_t earlier = 0; earlier < i; ++earlier)
+        links_[earlier]->provider->put(spec, *object);
+      last.ignoreError("a later provider had the object");
+      return object;
+    }
+    last = object.status();
+    if (last.code() == StatusCode::NotFound) {
+      ++link.misses;
+      continue;
+    }
+    if (last.code() == StatusCode::JitForbidden)
+      return Status(StatusCode::JitForbidden, last.message() + nearest(spec));
+    return last;
+  }
+  return last;
+}
+
+std::vector<ProviderCounters> ProviderChain::counters() const {
+  std::vector<ProviderCounters> all;
+  for (const std::unique_ptr<Link> &link : links_)
+    all.push_back({std::string(link->provider->name()), link->hits, link->misses, link->errors});
+  return all;
+}
+
+int specDistance(const KernelSpec &a, const KernelSpec &b) {
+  const AttentionSpec &x = a.attention;
+  const AttentionSpec &y = b.attention;
+  return 8 * (a.target != b.target) + 6 * (x.headDimQk != y.headDimQk) +
+         6 * (x.headDimV != y.headDimV) + 4 * (x.dtype != y.dtype) + 2 * (x.causal != y.causal) +
+         2 * (x.writeLse != y.writeLse) + 2 * (x.splitKv != y.splitKv) + (a.schedule != b.schedule);
+}
+
+std::string ProviderChain::nearest(const KernelSpec &spec) const {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::pair<int, std::string>> specs;
+  for (const std::unique_ptr<Link> &link : links_)
+    for (const KernelSpec &known : link->provider->list())
+      specs.emplace_back(specDistance(spec, known),
+                         fmt::format("{}: {}", link->provider->name(), known.text()));
+  if (specs.empty())
+    return "; no provider has any entry";
+  std::ranges::sort(specs);
+  std::string text = "; nearest entries:";
+  for (std::size_t i = 0; i < std::min(kShown, specs.size()); ++i) {
+    // The same spec of another toolchain is what a drifted cache looks like; say so.
+    const char *note = specs[i].first == 0 ? " (the same spec)" : "";
+    text += fmt::format("{} [{}]{}", i ? "," : "", specs[i].second, note);
+  }
+  return text;
+}
+
+} // namespace wavesmith
