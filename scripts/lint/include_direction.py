@@ -40,7 +40,7 @@ TABLE = {
     "runtime/session": (_DISPATCH + ("runtime/verify", "runtime/exec"), ("fmt/", "nlohmann/")),
     "runtime/capi": (_RUNTIME, ("fmt/",)),
     "include": ((), ()),
-    "emulator/hip": (_OBJECT + ("emulator",), ("fmt/", "hip/")),
+    "emulator/hip": (_OBJECT + ("emulator",), ("fmt/", "hip/", "nlohmann/")),
     "emulator": (_SUPPORT + ("runtime/codeobject",), ("fmt/",)),
     "dialects": ((), _LLVM + ("fmt/",)),
     "compiler": (_PROVIDER + _COMPILER, _LLVM + ("fmt/",)),
