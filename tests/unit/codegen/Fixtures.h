@@ -30,6 +30,14 @@ inline std::string replaced(std::string text, const std::string &from, const std
   return text;
 }
 
+/// pipelined_loop.ll with 24 VGPRs beside 32 AGPRs: LLVM must spill and copy between the files.
+inline std::string starvedLoop() {
+  return replaced(replaced(fixture("pipelined_loop.ll"), "\"amdgpu-agpr-alloc\"=\"0\"",
+                           "\"amdgpu-agpr-alloc\"=\"32\""),
+                  "\"amdgpu-waves-per-eu\"=\"2,2\"",
+                  "\"amdgpu-waves-per-eu\"=\"2,8\" \"amdgpu-num-vgpr\"=\"24\"");
+}
+
 inline std::string message(llvm::Error error) { return toStatus(std::move(error)).message(); }
 
 inline llvm::Expected<ObjectBytes> emitText(const std::string &ir, const EmitOptions &options) {
