@@ -1,18 +1,70 @@
-// wavesmith build: code objects ahead of time, with a manifest of keys and digests.
+// wavesmith build: code objects ahead of time, with a manifest of keys and digests. Everything is
+// compiled before anything is written, and the manifest is written last.
 
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include "runtime/cache/KernelStore.h"
+#include "runtime/codeobject/CodeObject.h"
 #include "runtime/spec/KernelSpec.h"
+#include "runtime/support/Files.h"
+#include "runtime/support/Hash.h"
 #include "runtime/support/Status.h"
 #include "tools/wavesmith/Arguments.h"
 #include "tools/wavesmith/Command.h"
+#include "tools/wavesmith/Progress.h"
 
 namespace wavesmith::cli {
 namespace {
+
+namespace fs = std::filesystem;
+
+struct Built {
+  KernelSpec spec;
+  std::optional<KernelLookup> lookup;
+  Status status;
+};
+
+/// Compiles all of them, `jobs` at a time; the first error in the specs' order.
+Status compileAll(KernelStore &store, std::vector<Built> &kernels, std::size_t jobs) {
+  Progress progress(kernels.size());
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  {
+    std::vector<std::jthread> workers;
+    for (std::size_t job = 0; job < std::min(jobs, kernels.size()); ++job)
+      workers.emplace_back([&] {
+        for (std::size_t at; (at = next.fetch_add(1)) < kernels.size() && !failed;) {
+          Built &kernel = kernels[at];
+          auto lookup = store.get(kernel.spec);
+          if (lookup) {
+            kernel.lookup = *std::move(lookup);
+          } else {
+            kernel.status = asEnvironment(lookup.status());
+            failed = true;
+          }
+          progress.done(kernel.spec.kernelName());
+        }
+      });
+  }
+  for (const Built &kernel : kernels)
+    if (!kernel.status.isOk())
+      return kernel.status.withContext(kernel.spec.kernelName());
+  return Status::ok();
+}
 
 class Build final : public Command {
 public:
@@ -31,24 +83,65 @@ public:
   }
 
   Expected<Result> run() override {
-    WAVESMITH_ASSIGN(const std::vector<KernelSpec> specs, check());
-    (void)specs;
-    return error(StatusCode::Unsupported, "build: not supported yet");
+    WAVESMITH_ASSIGN(std::vector<Built> kernels, check());
+    WAVESMITH_TRY(checkOutput());
+    const auto start = std::chrono::steady_clock::now();
+    WAVESMITH_ASSIGN(KernelStoreOptions options, KernelStoreOptions::fromEnvironment());
+    KernelStore store(std::move(options));
+    WAVESMITH_TRY(compileAll(store, kernels, jobCount_));
+
+    std::error_code code;
+    fs::create_directories(output_, code);
+    if (code)
+      return error(StatusCode::Io, "cannot make {}: {}", output_, code.message());
+
+    const Toolchain &toolchain = store.toolchain();
+    Json manifest = {{"version", 1},
+                     {"toolchain",
+                      {{"template_digest", toolchain.templateDigest},
+                       {"compiler_build", toolchain.compilerBuild},
+                       {"llvm_version", toolchain.llvmVersion},
+                       {"environment", toolchain.environment}}},
+                     {"kernels", Json::array()}};
+    Result result;
+    result.json = {
+        {"ok", true}, {"directory", output_}, {"manifest", ""}, {"kernels", Json::array()}};
+    result.text = fmt::format("{:<58} {:>8}  {:<7} {:>10}\n", "kernel", "bytes", "from", "compile");
+    for (const Built &kernel : kernels) {
+      WAVESMITH_ASSIGN(Json row, write(kernel, toolchain));
+      manifest["kernels"].push_back(row);
+      row.erase("target");
+      row["provider"] = kernel.lookup->provider;
+      row["compile_ms"] = kernel.lookup->compileMs;
+      result.json["kernels"].push_back(std::move(row));
+      result.text += fmt::format("{:<58} {:>8}  {:<7} {:>7.1f} ms\n", kernel.spec.kernelName(),
+                                 kernel.lookup->object->bytes.size(), kernel.lookup->provider,
+                                 kernel.lookup->compileMs);
+    }
+    const std::string path = (fs::path(output_) / "manifest.json").string();
+    WAVESMITH_TRY(publishFile(path, asBytes(manifest.dump(2) + "\n")));
+
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result.json["manifest"] = path;
+    result.json["seconds"] = seconds;
+    result.text += fmt::format("{} kernels in {:.1f} s, {}\n", kernels.size(), seconds, path);
+    return result;
   }
 
 private:
-  Expected<std::vector<KernelSpec>> check() {
+  Expected<std::vector<Built>> check() {
     WAVESMITH_TRY(refuseLater("--verify", verify_));
     WAVESMITH_ASSIGN(const auto targets, parseList("--targets", targets_));
     WAVESMITH_ASSIGN(const auto dtypes, parseList("--dtypes", dtypes_));
-    if (headDims_.empty())
-      headDims_ = allHeadDims();
-    WAVESMITH_ASSIGN(const auto dims, parseList("--head-dims", headDims_));
+    WAVESMITH_ASSIGN(const auto dims,
+                     parseList("--head-dims", headDims_.empty() ? allHeadDims() : headDims_));
     WAVESMITH_TRY(checkWord("--causal", causal_, {"yes", "no", "both"}));
+    jobCount_ = std::max(1u, std::thread::hardware_concurrency());
     if (!jobs_.empty()) {
       WAVESMITH_ASSIGN(jobCount_, parseCount("--jobs", jobs_, 1, 1024));
     }
-    std::vector<KernelSpec> specs;
+    std::vector<Built> kernels;
     for (const std::string &target : targets) {
       for (const std::string &dtype : dtypes) {
         for (const std::string &text : dims) {
@@ -58,12 +151,41 @@ private:
               continue;
             WAVESMITH_ASSIGN(KernelSpec spec, checkedSpec({"--targets", "--dtypes", "--head-dims"},
                                                           target, dtype, dim, causal));
-            specs.push_back(std::move(spec));
+            const auto same = [&](const Built &kernel) { return kernel.spec == spec; };
+            if (std::none_of(kernels.begin(), kernels.end(), same))
+              kernels.push_back({std::move(spec), std::nullopt, Status()});
           }
         }
       }
     }
-    return specs;
+    return kernels;
+  }
+
+  /// What can be known before the compiles: not after minutes of work.
+  Status checkOutput() const {
+    std::error_code code;
+    const fs::file_status status = fs::status(output_, code);
+    if (status.type() == fs::file_type::not_found)
+      return Status::ok();
+    if (!fs::is_directory(status))
+      return error(StatusCode::InvalidArgument, "--output {} is not a directory", output_);
+    if (access(output_.c_str(), W_OK | X_OK) != 0)
+      return systemError(errno, "cannot write into", output_);
+    return Status::ok();
+  }
+
+  Expected<Json> write(const Built &kernel, const Toolchain &toolchain) const {
+    const CodeObjectBlob &blob = *kernel.lookup->object;
+    const std::string name = kernel.spec.kernelName();
+    WAVESMITH_TRY(publishFile((fs::path(output_) / (name + ".co")).string(), blob.bytes));
+    return Json{{"name", name},
+                {"file", name + ".co"},
+                {"target", kernel.spec.target},
+                {"spec", kernel.spec.text()},
+                {"spec_key", kernel.spec.key()},
+                {"build_key", buildKey(kernel.spec, toolchain)},
+                {"sha256", sha256Hex(blob.bytes)},
+                {"bytes", blob.bytes.size()}};
   }
 
   std::string targets_, dtypes_, headDims_, causal_, output_, jobs_;

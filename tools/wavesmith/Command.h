@@ -23,6 +23,8 @@ enum class ExitCode : int {
   Environment = 3, ///< the machine: no device, no compiler library, no permission, no space
 };
 ExitCode exitCodeOf(StatusCode code);
+/// A thing that is missing though the user did not name it (a library, say) is the machine's fault.
+Status asEnvironment(const Status &status);
 
 struct Result {
   ExitCode exitCode = ExitCode::Fine;

@@ -42,6 +42,12 @@ ExitCode exitCodeOf(StatusCode code) {
   return ExitCode::Environment;
 }
 
+Status asEnvironment(const Status &status) {
+  const bool missing =
+      status.code() == StatusCode::NotFound || status.code() == StatusCode::Unsupported;
+  return missing ? Status(StatusCode::Io, status.message()) : status;
+}
+
 namespace {
 
 void write(std::FILE *stream, std::string_view text) {

@@ -1,0 +1,92 @@
+"""wavesmith build: objects and manifest, all or nothing; inspect reads what build wrote."""
+
+import hashlib
+import json
+import os
+import unittest
+
+import schema
+from cli import ENVIRONMENT, HAVE_COMPILER, CliTest
+
+
+class Build(CliTest):
+    ARGS = ("build", "--targets", "gfx942", "--head-dims", "64x64", "-o", "out")
+
+    @unittest.skipUnless(HAVE_COMPILER, "this build has no compiler")
+    def test_build_and_inspect(self):
+        built = self.json("build", *self.ARGS)
+        self.assertEqual({k["provider"] for k in built["kernels"]}, {"jit"})
+        manifest = json.loads((self.dir / "out" / "manifest.json").read_text())
+        self.assertEqual(schema.problems(manifest, schema.load("manifest")), [])
+        self.assertEqual(len(manifest["kernels"]), 2)
+        for kernel in manifest["kernels"]:
+            path = self.dir / "out" / kernel["file"]
+            data = path.read_bytes()
+            self.assertEqual(hashlib.sha256(data).hexdigest(), kernel["sha256"])
+            seen = self.json("inspect", "inspect", path)
+            self.assertEqual(seen["note"]["spec"], kernel["spec"])
+            self.assertEqual(seen["note"]["spec_key"], kernel["spec_key"])
+            self.assertEqual(seen["note"]["build_key"], kernel["build_key"])
+            (code,) = seen["kernels"]
+            self.assertEqual(code["name"], kernel["name"])
+            self.assertEqual(code["scratch_bytes"] + code["vgpr_spills"] + code["sgpr_spills"], 0)
+            self.assertLessEqual(code["vgprs"], 256)
+            self.assertEqual(code["unknown_instructions"], 0)
+            self.assertGreater(code["instruction_mix"]["mfma"], 0)
+        # Nothing but what the manifest lists.
+        self.assertEqual(
+            sorted(os.listdir(self.dir / "out")),
+            sorted([k["file"] for k in manifest["kernels"]] + ["manifest.json"]),
+        )
+        # Again, from the cache, the same bytes.
+        again = self.json("build", *self.ARGS)
+        self.assertEqual({k["provider"] for k in again["kernels"]}, {"disk"})
+        self.assertEqual(
+            [k["sha256"] for k in again["kernels"]], [k["sha256"] for k in built["kernels"]]
+        )
+
+    @unittest.skipUnless(HAVE_COMPILER, "this build has no compiler")
+    def test_damaged_object(self):
+        self.json("build", *self.ARGS, "--causal", "no")
+        (path,) = (self.dir / "out").glob("*.co")
+        data = path.read_bytes()
+        for size in (len(data) - 1, len(data) // 2, 100, 16):
+            path.write_bytes(data[:size])
+            code, out, err = self.wavesmith("inspect", path)
+            self.assertIn(code, (0, 2), (size, err))
+            if code == 2:
+                self.assertEqual(out, "")
+                self.assertEqual(err.count("\n"), 1)
+        path.write_bytes(data[: len(data) // 2])
+        self.refused(["inspect", str(path)], path.name)
+
+    def test_output_is_a_file(self):
+        (self.dir / "out").write_text("x")
+        self.refused(self.ARGS, "--output", "not a directory")
+        self.assertEqual((self.dir / "out").read_text(), "x")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_output_is_read_only(self):
+        (self.dir / "out").mkdir(mode=0o500)
+        self.refused(self.ARGS, "out", code=ENVIRONMENT)
+
+    def test_no_compiler(self):
+        self.refused(
+            self.ARGS,
+            "compiler",
+            "/nowhere/c.so",
+            code=ENVIRONMENT,
+            WAVESMITH_COMPILER_LIBRARY="/nowhere/c.so",
+        )
+        self.assertFalse((self.dir / "out").exists())
+
+    def test_jit_forbidden(self):
+        self.refused(self.ARGS, "forbid", code=ENVIRONMENT, WAVESMITH_JIT="forbid")
+        self.assertFalse((self.dir / "out").exists())
+
+    def test_bad_variable(self):
+        self.refused(self.ARGS, "WAVESMITH_JIT", "perhaps", WAVESMITH_JIT="perhaps")
+
+
+if __name__ == "__main__":
+    unittest.main()
