@@ -222,9 +222,9 @@ void AntiPhaseLoop::emitTile(WaveGroup group, LoopState &state, bool masked) {
   // there is paid by both groups.
   phase.prefetch();
   if (group == WaveGroup::Keys)
-    e.waitVectorMemory(keys_.transfers() * (schedule.kBuffers - 2));
+    e.waitVectorMemory(schedule.keyWait);
   else
-    e.waitLds(schedule.pre); // LDS answers in order, so the stores before the reads are done
+    e.waitLds(schedule.valueWait); // LDS answers in order, so the stores before the reads are done
   e.setPriority(schedule.matrixPriority);
   e.barrier();
   phase.emit();

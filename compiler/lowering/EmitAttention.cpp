@@ -11,8 +11,8 @@ namespace wavesmith::compiler {
 using namespace mlir;
 
 void emitAttention(ModuleOp module, StringRef name, const KernelShape &shape,
-                   const Schedule &schedule, const TargetFacts &target) {
-  KernelFrame frame(module, name, shape, schedule, target);
+                   const Schedule &schedule, const TargetFacts &target, const KeyLimits &limits) {
+  KernelFrame frame(module, name, shape, schedule, target, limits);
   Emitter &e = frame.emit();
   QueryFragments query(frame);
   KeyStream keys(frame);
@@ -49,7 +49,12 @@ OwningOpRef<ModuleOp> emitAttention(const KernelShape &shape, const Schedule &sc
     module->emitError() << reason;
     return nullptr;
   }
-  emitAttention(*module, name, shape, schedule, target);
+  KeyLimits limits;
+  if (shape.causal)
+    limits.push_back([](Emitter &e, Value query, Value lenQ, Value lenKv) {
+      return e.add(query, e.sub(lenKv, lenQ));
+    });
+  emitAttention(*module, name, shape, schedule, target, limits);
   PassManager passes(&context);
   passes.addNestedPass<LLVM::LLVMFuncOp>(createAttachAliasScopesPass());
   if (failed(passes.run(*module)))

@@ -21,7 +21,8 @@ constexpr const char *kAbsentInputs[] = {
 } // namespace
 
 KernelFrame::KernelFrame(ModuleOp module, StringRef name, const KernelShape &shape,
-                         const Schedule &schedule, const TargetFacts &target)
+                         const Schedule &schedule, const TargetFacts &target,
+                         const KeyLimits &limits)
     : shape_(shape), schedule_(schedule), atom_(atoms(target, shape.element).front()),
       keys_(keyImage(atom_, schedule, shape.headDimQk, target)),
       values_(valueImage(atom_, schedule, shape.headDimV, target)) {
@@ -29,7 +30,7 @@ KernelFrame::KernelFrame(ModuleOp module, StringRef name, const KernelShape &sha
   createLds(module, name);
   emitIds();
   emitUnit();
-  emitTileCounts();
+  emitTileCounts(limits);
 }
 
 void KernelFrame::createFunction(ModuleOp module, StringRef name) {
@@ -148,18 +149,21 @@ void KernelFrame::emitUnit() {
   unitRows_ = e.minimum(e.sub(unit_.lenQ, unit_.q0), e.constant(schedule_.blockM));
 }
 
-void KernelFrame::emitTileCounts() {
+void KernelFrame::emitTileCounts(const KeyLimits &limits) {
   Emitter &e = emit();
   const int n = schedule_.blockN;
-  Value seenByAll = unit_.kv1, seenByAny = unit_.kv1;
+  Value lastRow = e.add(unit_.q0, e.sub(unitRows_, 1));
+  Value row = e.add(unit_.q0, unitRow_);
   Value lastKey = e.sub(unit_.kv1, 1);
-  if (shape_.causal) {
-    // Row i sees keys up to i + lenKv - lenQ, so the first row bounds the full tiles.
-    Value shift = e.add(unit_.q0, e.sub(unit_.lenKv, unit_.lenQ));
-    seenByAll = e.minimum(unit_.kv1, e.add(shift, 1));
-    seenByAny = e.minimum(unit_.kv1, e.add(shift, unitRows_));
-    lastKey = e.minimum(lastKey, e.add(shift, unitRow_));
+  Value lastSeenByAll = lastKey, lastSeenByAny = lastKey;
+  for (const KeyLimit &limit : limits) {
+    // A limit does not fall with the row: the first row bounds the full tiles, the last row all.
+    auto at = [&](Value query) { return limit(e, query, unit_.lenQ, unit_.lenKv); };
+    lastSeenByAll = e.minimum(lastSeenByAll, at(unit_.q0));
+    lastSeenByAny = e.minimum(lastSeenByAny, at(lastRow));
+    lastKey = e.minimum(lastKey, at(row));
   }
+  Value seenByAll = e.add(lastSeenByAll, 1), seenByAny = e.add(lastSeenByAny, 1);
   auto tiles = [&](Value end, int round) {
     Value keys = e.maximum(e.sub(end, unit_.kv0), e.constant(0));
     return e.shiftRight(e.add(keys, round), __builtin_ctz(n));

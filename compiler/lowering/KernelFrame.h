@@ -18,6 +18,12 @@ struct KernelArguments {
   mlir::Value scaleLog2;
 };
 
+/// The last key that a query sees (i32), from the query's index and the lengths of its sequence; it
+/// does not fall when the query grows. One for each mask of the template.
+using KeyLimit =
+    std::function<mlir::Value(Emitter &, mlir::Value query, mlir::Value lenQ, mlir::Value lenKv)>;
+using KeyLimits = std::vector<KeyLimit>;
+
 /// AttentionWorkUnit, member by member. All uniform.
 struct WorkUnit {
   mlir::Value qBegin, kvBegin, lenQ, lenKv, q0, kv0, kv1, head, kvHead, slot;
@@ -29,7 +35,7 @@ public:
 
   /// Appends function `name` and its LDS to the module and emits the common entry.
   KernelFrame(mlir::ModuleOp module, llvm::StringRef name, const KernelShape &shape,
-              const Schedule &schedule, const TargetFacts &target);
+              const Schedule &schedule, const TargetFacts &target, const KeyLimits &limits);
 
   const KernelShape &shape() const { return shape_; }
   const Schedule &schedule() const { return schedule_; }
@@ -71,7 +77,7 @@ private:
   void createLds(mlir::ModuleOp module, llvm::StringRef name);
   void emitIds();
   void emitUnit();
-  void emitTileCounts();
+  void emitTileCounts(const KeyLimits &limits);
 
   KernelShape shape_;
   Schedule schedule_;

@@ -16,7 +16,7 @@ struct KernelShape {
   int headDimQk = 192;
   int headDimV = 128;
   ElementType element = ElementType::BF16;
-  bool causal = false;  ///< bottom-right aligned
+  bool causal = false;  ///< bottom-right aligned; the frame takes the limit itself
   bool writeLse = true; ///< store the natural-log LSE beside the output
   bool splitKv = false; ///< units with slot >= 0 write float32 partials
 };
@@ -34,6 +34,10 @@ struct Schedule {
   int pre = 3;  ///< fragments requested before the barrier that opens it
   int kBuffers = 2;
   int vBuffers = 2;
+  /// Before the barrier that ends a softmax phase: DMA of the K group and LDS operations of the V
+  /// group that may still be in flight.
+  int keyWait = 0;
+  int valueWait = 3;
   float rescaleThreshold = 8.0f; ///< log2 units that the maximum may outgrow its reference
   PRounding pRounding = PRounding::NearestAway;
   int pipelineDistance = 4; ///< elements between fma, exp2 and pack of the softmax

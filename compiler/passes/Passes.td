@@ -73,4 +73,16 @@ def InsertWaits : Pass<"wavesmith-insert-waits", "::mlir::ModuleOp"> {
   let summary = "Computes what each wave group waits for before each barrier";
 }
 
+def LowerTile : Pass<"wavesmith-lower-tile", "::mlir::ModuleOp"> {
+  let summary = "Carries out the decisions: scheduled tile ops to LLVM and ROCDL";
+  let description = [{
+    Reads the scheduled kernel (ScheduledKernel), then lets the emitters of compiler/lowering write
+    it. An op or a combination that they cannot carry out is an error at that op.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::ROCDL::ROCDLDialect"];
+  let options = [
+    Option<"kernelName", "kernel-name", "std::string", "\"\"", "symbol of the kernel; empty keeps it">
+  ];
+}
+
 #endif

@@ -7,6 +7,7 @@
 #include <mlir/Tools/mlir-opt/MlirOptMain.h>
 #include <mlir/Transforms/Passes.h>
 
+#include "compiler/lowering/AttachAliasScopes.h"
 #include "compiler/passes/Passes.h"
 #include "dialects/tile/Tile.h"
 
@@ -16,6 +17,7 @@ int main(int argc, char **argv) {
                   mlir::ROCDL::ROCDLDialect>();
   mlir::registerTransformsPasses();
   wavesmith::compiler::registerWavesmithPasses();
+  wavesmith::compiler::registerAttachAliasScopesPass();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Wavesmith template and pass driver\n", registry));
 }

@@ -1,0 +1,253 @@
+#include "compiler/passes/ScheduledKernel.h"
+
+#include "compiler/passes/Elements.h"
+
+using namespace mlir;
+
+namespace wavesmith::compiler {
+namespace {
+
+/// Positions of the kernel's arguments: those of AttentionArguments, strides left to the lowering.
+enum KernelArgument : unsigned {
+  Q,
+  K,
+  V,
+  Out,
+  Lse,
+  PartialOut,
+  PartialLse,
+  Work,
+  DescaleQ,
+  DescaleK,
+  DescaleV,
+  Scale,
+  Count
+};
+
+class Reader {
+public:
+  explicit Reader(tile::KernelOp kernel) : kernel_(kernel) { result_.kernel = kernel; }
+
+  FailureOr<ScheduledKernel> read() {
+    result_.target = findTarget(kernel_.getTarget().value_or(""));
+    if (!result_.target)
+      return kernel_.emitOpError() << "has no target; run wavesmith-select-atoms first";
+    if (kernel_.getBody().getNumArguments() != Count)
+      return kernel_.emitOpError()
+             << "takes " << unsigned(Count) << " arguments, as "
+             << "AttentionAbi.h lists them, not " << kernel_.getBody().getNumArguments();
+    for (Operation &op : kernel_.getBody().front())
+      if (failed(readOp(op)))
+        return failure();
+    if (!loop_ || !normalize_ || !storesOutput_)
+      return kernel_.emitOpError() << "needs a pipelined loop, a normalize and a store of its rows";
+    if (failed(checkPlacement()))
+      return failure();
+    std::string reason = unsupportedReason(result_.shape, result_.schedule, *result_.target);
+    if (!reason.empty())
+      return kernel_.emitOpError() << reason;
+    return result_;
+  }
+
+private:
+  bool isArgument(Value value, KernelArgument argument) {
+    return value == kernel_.getBody().getArgument(argument);
+  }
+
+  LogicalResult readOp(Operation &op) {
+    if (auto load = llvm::dyn_cast<tile::LoadOp>(op))
+      return readLoad(load);
+    if (auto loop = llvm::dyn_cast<tile::ForKeysOp>(op))
+      return readLoop(loop);
+    if (auto normalize = llvm::dyn_cast<tile::NormalizeOp>(op))
+      return readNormalize(normalize);
+    if (auto store = llvm::dyn_cast<tile::StoreOp>(op))
+      return readStore(store);
+    if (auto dot = llvm::dyn_cast<tile::DotOp>(op))
+      return check(dot, !lead_ && dot.getTransposed() && dot.getLhs() == queries_, lead_,
+                   "only the first step's scores may stand before the loop");
+    if (llvm::isa<tile::WorkUnitOp, tile::FirstKeysOp, tile::FillOp, tile::ReturnOp>(op))
+      return success();
+    return op.emitOpError() << "cannot be lowered here: not supported yet";
+  }
+
+  template <typename Op> LogicalResult check(Op op, bool right, Op &slot, StringRef expectation) {
+    if (!right)
+      return op.emitOpError() << "does not fit the schedule: " << expectation;
+    slot = op;
+    return success();
+  }
+
+  LogicalResult readLoad(tile::LoadOp load) {
+    if (isArgument(load.getTensor(), Q)) {
+      queries_ = load.getTile();
+      tile::TileType type = load.getTile().getType();
+      std::optional<ElementType> element = elementOf(type.getElementType());
+      if (!element)
+        return load.emitOpError() << "of " << type.getElementType() << " cannot be lowered";
+      result_.shape.element = *element;
+      result_.shape.headDimQk = static_cast<int>(type.getDim(1));
+      result_.schedule.blockM = static_cast<int>(type.getDim(0));
+      return success();
+    }
+    if (isArgument(load.getTensor(), K))
+      return success();
+    return load.emitOpError() << "outside the loop loads neither the queries nor the first keys";
+  }
+
+  LogicalResult readLoop(tile::ForKeysOp loop) {
+    if (loop_ || !loop.getSchedule() || !loop.getPeeled())
+      return loop.emitOpError() << "must be the kernel's one pipelined and peeled loop";
+    loop_ = loop;
+    tile::AntiPhaseAttr schedule = *loop.getSchedule();
+    result_.schedule.blockN = static_cast<int>(llvm::cast<IntegerAttr>(loop.getStep()).getInt());
+    result_.schedule.waves = static_cast<int>(schedule.getWaves());
+    result_.schedule.ring = static_cast<int>(schedule.getRing());
+    result_.schedule.pre = static_cast<int>(schedule.getPre());
+    result_.schedule.rescaleThreshold = static_cast<float>(schedule.getThreshold());
+    for (Operation &op : loop.getBody().front().without_terminator()) {
+      auto phase = llvm::dyn_cast<tile::PhaseOp>(op);
+      if (!phase)
+        return op.emitOpError() << "stands in a pipelined loop outside its phases";
+      bool vector = phase.getKind() == tile::PhaseKind::Vector;
+      if (failed(vector ? readVectorPhase(phase) : readMatrixPhase(phase)))
+        return failure();
+    }
+    return success();
+  }
+
+  LogicalResult readVectorPhase(tile::PhaseOp phase) {
+    Value scores = loop_.getBody().getArgument(2);
+    for (Operation &op : phase.getBody().front().without_terminator()) {
+      if (auto apply = llvm::dyn_cast<tile::ApplyOp>(op)) {
+        auto function =
+            SymbolTable::lookupNearestSymbolFrom<tile::ScoreOp>(apply, apply.getFunctionAttr());
+        std::optional<UpperLimit> limit = UpperLimit::match(function);
+        if (apply.getScores() != scores || softmax_ || !limit)
+          return apply.emitOpError() << "of " << apply.getFunctionAttr()
+                                     << " is not a mask before the softmax: not supported yet";
+        result_.masks.push_back(*limit);
+        scores = apply.getResult();
+      } else if (auto softmax = llvm::dyn_cast<tile::OnlineSoftmaxOp>(op)) {
+        bool right =
+            !softmax_ && softmax.getScores() == scores && isArgument(softmax.getScale(), Scale);
+        if (failed(check(softmax, right, softmax_,
+                         "one softmax of the step's masked scores, scaled "
+                         "by the kernel's scale")))
+          return failure();
+      } else {
+        return op.emitOpError() << "cannot be lowered in a vector phase: not supported yet";
+      }
+    }
+    return readWaits(phase);
+  }
+
+  LogicalResult readWaits(tile::PhaseOp phase) {
+    for (auto waits : phase.getWaits().getAsRange<tile::WaitsAttr>()) {
+      if (waits.getVmem() >= 0)
+        result_.schedule.keyWait = static_cast<int>(waits.getVmem());
+      if (waits.getLds() >= 0)
+        result_.schedule.valueWait = static_cast<int>(waits.getLds());
+    }
+    if (phase.getWaits().empty())
+      return phase.emitOpError() << "has no waits; run wavesmith-insert-waits first";
+    return success();
+  }
+
+  LogicalResult readMatrixPhase(tile::PhaseOp phase) {
+    tile::DotOp values, scores;
+    for (Operation &op : phase.getBody().front().without_terminator()) {
+      if (auto load = llvm::dyn_cast<tile::LoadOp>(op)) {
+        if (failed(readStagedLoad(load)))
+          return failure();
+      } else if (auto dot = llvm::dyn_cast<tile::DotOp>(op)) {
+        bool lead = dot.getTransposed() && dot.getLhs() == queries_;
+        bool first = lead ? static_cast<bool>(values) : !scores && dot.getAcc();
+        if (failed(check(dot, first, lead ? scores : values,
+                         "weights times values, then the next step's scores")))
+          return failure();
+      } else {
+        return op.emitOpError() << "cannot be lowered in a matrix phase";
+      }
+    }
+    if (!values || !scores)
+      return phase.emitOpError() << "needs both products of a step";
+    return success();
+  }
+
+  /// The emitters compute addresses from the images; they must be those that the IR shows.
+  LogicalResult checkPlacement() {
+    const MfmaAtom &atom = atoms(*result_.target, result_.shape.element).front();
+    LdsImage keys = keyImage(atom, result_.schedule, result_.shape.headDimQk, *result_.target);
+    LdsImage values = valueImage(atom, result_.schedule, result_.shape.headDimV, *result_.target);
+    auto matches = [](tile::LdsAttr lds, const LdsImage &image, int offset) {
+      return lds && lds.getOffset() == offset && lds.getBytes() == image.bufferBytes &&
+             lds.getLine() == image.lineBytes && lds.getBuffers() == image.buffers;
+    };
+    if (!matches(keyLds_, keys, 0) || !matches(valueLds_, values, keys.totalBytes()))
+      return kernel_.emitOpError() << "places its tiles in LDS other than the target's images";
+    return success();
+  }
+
+  LogicalResult readStagedLoad(tile::LoadOp load) {
+    tile::LdsAttr lds = load.getLds().value_or(nullptr);
+    if (!lds || !load.getStaging())
+      return load.emitOpError() << "is neither placed nor staged";
+    bool keys = isArgument(load.getTensor(), K);
+    bool rows = lds.getKind() == tile::LdsKind::Rows;
+    if (keys != rows || load.getStaging()->getGroup() != (keys ? 0 : 1) ||
+        (!keys && !isArgument(load.getTensor(), V)))
+      return load.emitOpError() << "is not keys by DMA from the first group, or values transposed "
+                                   "by the second";
+    (keys ? keyLds_ : valueLds_) = lds;
+    if (keys) {
+      result_.schedule.kBuffers = static_cast<int>(lds.getBuffers());
+    } else {
+      result_.schedule.vBuffers = static_cast<int>(lds.getBuffers());
+      result_.shape.headDimV = static_cast<int>(load.getTile().getType().getDim(1));
+    }
+    return success();
+  }
+
+  LogicalResult readNormalize(tile::NormalizeOp normalize) {
+    bool right = loop_ && isArgument(normalize.getScale(), Scale) &&
+                 normalize.getOut().getDefiningOp() == loop_;
+    return check(normalize, right, normalize_, "the loop's sums, scaled by the kernel's scale");
+  }
+
+  LogicalResult readStore(tile::StoreOp store) {
+    bool rowValue = normalize_ && store.getTile() == normalize_.getLse();
+    bool output = normalize_ && store.getTile() == normalize_.getResult();
+    KernelArgument wanted =
+        rowValue ? (store.getSlot() ? PartialLse : Lse) : (store.getSlot() ? PartialOut : Out);
+    if ((!rowValue && !output) || !isArgument(store.getTensor(), wanted))
+      return store.emitOpError() << "stores neither the normalised sums nor their logarithms to "
+                                    "the argument meant for them";
+    if (store.getSlot())
+      result_.shape.splitKv = true;
+    else if (rowValue)
+      storesLse_ = true;
+    else
+      storesOutput_ = true;
+    result_.shape.writeLse = storesLse_;
+    return success();
+  }
+
+  tile::KernelOp kernel_;
+  ScheduledKernel result_;
+  Value queries_;
+  tile::LdsAttr keyLds_, valueLds_;
+  tile::DotOp lead_;
+  tile::ForKeysOp loop_;
+  tile::OnlineSoftmaxOp softmax_;
+  tile::NormalizeOp normalize_;
+  bool storesOutput_ = false, storesLse_ = false;
+};
+
+} // namespace
+
+FailureOr<ScheduledKernel> ScheduledKernel::read(tile::KernelOp kernel) {
+  return Reader(kernel).read();
+}
+
+} // namespace wavesmith::compiler

@@ -1,0 +1,24 @@
+#pragma once
+// Reads a scheduled tile kernel: which op is what in the two-phase loop, and the figures that
+// earlier passes decided. Anything that the emitters of compiler/lowering cannot carry out is an
+// error at the op that asks for it, so nothing of the IR is ever ignored.
+
+#include <mlir/Support/LogicalResult.h>
+
+#include "compiler/lowering/Schedule.h"
+#include "compiler/passes/UpperLimit.h"
+#include "dialects/tile/Tile.h"
+
+namespace wavesmith::compiler {
+
+struct ScheduledKernel {
+  tile::KernelOp kernel;
+  const TargetFacts *target = nullptr;
+  KernelShape shape;
+  Schedule schedule;
+  llvm::SmallVector<UpperLimit> masks; ///< in the order of application
+
+  static mlir::FailureOr<ScheduledKernel> read(tile::KernelOp kernel);
+};
+
+} // namespace wavesmith::compiler
