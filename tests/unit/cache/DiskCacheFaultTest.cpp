@@ -139,10 +139,11 @@ TEST_F(DiskCacheFaultTest, SurvivesSigkillAtAnyInstant) {
     killed += waitFor(child) == 128 + SIGKILL;
     DiskCache cache(disk);
     const auto object = cache.get(spec);
-    if (object)
+    if (object) {
       EXPECT_EQ((*object)->bytes, blob->bytes);
-    else
+    } else {
       EXPECT_EQ(object.status().code(), StatusCode::NotFound);
+    }
     EXPECT_EQ(cache.counters().damaged, 0u) << "never a half entry";
   }
   EXPECT_GT(killed, 0);
@@ -237,8 +238,9 @@ TEST_F(DiskCacheFaultTest, ReadersDuringEvictionAndRewrite) {
   const auto end = std::chrono::steady_clock::now() + 300ms;
   while (std::chrono::steady_clock::now() < end) {
     const auto object = cache.get(spec);
-    if (object)
+    if (object) {
       EXPECT_EQ((*object)->bytes.size(), blob->bytes.size());
+    }
     object.ignoreError("evicted just now");
   }
   stop = true;

@@ -121,10 +121,11 @@ TEST(MemoryCache, ChurnUnderManyThreads) {
                 return Status(StatusCode::Internal, "sometimes");
               return objectOf(static_cast<std::size_t>(10 + key));
             });
-        if (object)
+        if (object) {
           EXPECT_EQ((*object)->bytes.size(), static_cast<std::size_t>(10 + key));
-        else
+        } else {
           object.ignoreError("made to fail");
+        }
         if (i % 100 == 0)
           cache.clear();
       }
