@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/codeobject/CodeObject.h"
+#include "runtime/spec/AttentionAbi.h"
 #include "tests/unit/lowering/KernelText.h"
 #include "tests/unit/lowering/LoopText.h"
 
@@ -10,30 +12,32 @@ namespace {
 
 class EmitAttentionTest : public ::testing::TestWithParam<KernelShape> {};
 
-TEST_P(EmitAttentionTest, TranslatesAndVerifies) {
-  Produced ir = emitLlvmIr(GetParam(), Schedule(), "k");
-  EXPECT_EQ(ir.error, "");
-}
-
-/// The whole kernel's resources.
-TEST_P(EmitAttentionTest, FitsTwoWavesPerSimdWithoutSpilling) {
-  Produced ir = emitLlvmIr(GetParam(), Schedule(), "k");
-  Produced assembly = assembleText(ir.text);
-  ASSERT_EQ(assembly.error, "");
-  EXPECT_LE(resource(assembly.text, "NumVgprs"), 256);
-  EXPECT_EQ(resource(assembly.text, "NumAgprs"), 0);
-  EXPECT_EQ(resource(assembly.text, "ScratchSize"), 0);
-  EXPECT_EQ(resource(assembly.text, ".vgpr_spill_count"), 0);
-  EXPECT_EQ(resource(assembly.text, ".sgpr_spill_count"), 0);
-  EXPECT_EQ(resource(assembly.text, ".kernarg_segment_size"), 168);
-  EXPECT_EQ(assembly.text.find("s_and_saveexec"), std::string::npos);
+/// The whole kernel's resources, and its arguments where AttentionAbi.h puts them.
+TEST_P(EmitAttentionTest, FitsTwoWavesPerSimdAndTakesTheAbisArguments) {
+  Produced built = buildKernel(GetParam(), Schedule(), "k");
+  ASSERT_EQ(built.error, "");
+  auto object = CodeObject::parse(std::move(built.bytes), "k");
+  ASSERT_TRUE(object) << object.status().message();
+  ASSERT_EQ(object->kernels().size(), 1u);
+  const KernelInfo &kernel = object->kernels().front();
+  EXPECT_EQ(kernel.name, "k");
+  EXPECT_LE(kernel.vgprs, 256u);
+  EXPECT_EQ(kernel.agprs, 0u);
+  EXPECT_EQ(kernel.scratchBytes, 0u);
+  EXPECT_EQ(kernel.vgprSpills, 0u);
+  EXPECT_EQ(kernel.sgprSpills, 0u);
+  EXPECT_EQ(kernel.maxFlatWorkgroupSize, 512u);
+  EXPECT_EQ(kernel.kernargBytes, sizeof(AttentionArguments));
+  ASSERT_EQ(kernel.arguments.size(), 22u) << "no hidden arguments";
+  EXPECT_EQ(kernel.arguments[7].offset, offsetof(AttentionArguments, work));
+  EXPECT_EQ(kernel.arguments[11].offset, offsetof(AttentionArguments, qRowStride));
+  EXPECT_EQ(kernel.arguments[20].offset, offsetof(AttentionArguments, scaleLog2));
 }
 
 /// What the loops may contain: facts of the schedule, counted in the machine code.
 TEST_P(EmitAttentionTest, LoopsHoldTheScheduleAndNothingElse) {
   const KernelShape &shape = GetParam();
-  Produced ir = emitLlvmIr(shape, Schedule(), "k");
-  Produced assembly = assembleText(ir.text);
+  Produced assembly = assembleKernel(shape, Schedule(), "k");
   ASSERT_EQ(assembly.error, "");
   std::vector<MainLoop> loops = mainLoops(assembly.text);
   ASSERT_EQ(loops.size(), 4u) << "full and masked tiles of two groups";

@@ -1,24 +1,26 @@
 #pragma once
-// Runs the emitters and LLVM's tools for the tests of compiler/lowering, so that the tests
+// Runs the emitters and the code generator for the tests of compiler/lowering, so that the tests
 // themselves need no MLIR header. Every failure is text; nothing throws.
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "compiler/lowering/Schedule.h"
 
 namespace wavesmith::compiler::testing {
 
 struct Produced {
-  std::string text;  ///< or path
+  std::string text;
+  std::vector<std::byte> bytes;
   std::string error; ///< empty when it worked
 };
 
-/// The kernel as verified LLVM IR text.
-Produced emitLlvmIr(const KernelShape &shape, const Schedule &schedule, const std::string &name);
-/// llc -O3 for gfx942 on it: assembly text.
-Produced assembleText(const std::string &llvmIr);
-/// The linked code object's path, in a directory of the process.
-Produced linkObject(const std::string &llvmIr, const std::string &name);
+/// Assembly text of the verified kernel for gfx942.
+Produced assembleKernel(const KernelShape &shape, const Schedule &schedule,
+                        const std::string &name);
+/// The linked code object.
+Produced buildKernel(const KernelShape &shape, const Schedule &schedule, const std::string &name);
 
 std::string shapeName(const KernelShape &shape);
 

@@ -73,11 +73,4 @@ std::vector<MainLoop> mainLoops(const std::string &assembly) {
   return loops;
 }
 
-int resource(const std::string &assembly, const std::string &name) {
-  std::smatch match;
-  if (!std::regex_search(assembly, match, std::regex(name + R"(:?\s+(\d+))")))
-    return -1;
-  return std::stoi(match[1]);
-}
-
 } // namespace wavesmith::compiler::testing

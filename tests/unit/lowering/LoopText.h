@@ -26,7 +26,5 @@ struct MainLoop {
 };
 
 std::vector<MainLoop> mainLoops(const std::string &assembly);
-/// The value after "name:" in llc's comments or metadata; -1 if absent.
-int resource(const std::string &assembly, const std::string &name);
 
 } // namespace wavesmith::compiler::testing
