@@ -8,6 +8,7 @@
 #include <llvm/Object/ELFObjectFile.h>
 
 #include "compiler/codegen/NoteSection.h"
+#include "runtime/codeobject/CodeObject.h"
 #include "tests/unit/codegen/Fixtures.h"
 
 namespace wavesmith::compiler {
@@ -19,6 +20,11 @@ using testing::message;
 using testing::replaced;
 
 constexpr const char *kJson = R"({"spec": "attention", "abi": 1})";
+
+std::vector<std::byte> bytesOf(const ObjectBytes &object) {
+  const auto *begin = reinterpret_cast<const std::byte *>(object.data());
+  return {begin, begin + object.size()};
+}
 
 llvm::Expected<ObjectBytes> emitWithNote(llvm::StringRef json) {
   llvm::LLVMContext context;
@@ -124,9 +130,9 @@ TEST_F(Linker, NoteSurvivesLinkingInAnAllocatedSegmentBesideTheMetadata) {
   auto linked = linkCodeObject(*object);
   ASSERT_TRUE(bool(linked)) << message(linked.takeError());
 
-  auto note = readNote(*linked);
-  ASSERT_TRUE(bool(note)) << message(note.takeError());
-  EXPECT_EQ(*note, kJson);
+  auto read = CodeObject::parse(bytesOf(*linked), "linked");
+  ASSERT_TRUE(bool(read)) << read.status().message();
+  EXPECT_EQ(read->wavesmithNote(), kJson);
 
   auto elf = llvm::object::ELF64LEFile::create({linked->data(), linked->size()});
   ASSERT_TRUE(bool(elf));
@@ -148,21 +154,12 @@ TEST_F(Linker, NotesOfEveryPaddingReadBack) {
   for (const char *json : {"{}", "{ }", "{  }", "{   }"}) {
     auto object = emitWithNote(json);
     ASSERT_TRUE(bool(object));
-    auto note = readNote(*object);
-    ASSERT_TRUE(bool(note)) << message(note.takeError());
-    EXPECT_EQ(*note, json);
+    auto linked = linkCodeObject(*object);
+    ASSERT_TRUE(bool(linked)) << message(linked.takeError());
+    auto read = CodeObject::parse(bytesOf(*linked), "linked");
+    ASSERT_TRUE(bool(read)) << read.status().message();
+    EXPECT_EQ(read->wavesmithNote(), json);
   }
-}
-
-TEST_F(Linker, ObjectWithoutNoteHasNone) {
-  auto object = emitText(fixture("store.ll"), {.target = "gfx942"});
-  ASSERT_TRUE(bool(object));
-  auto note = readNote(*object);
-  ASSERT_TRUE(bool(note));
-  EXPECT_FALSE(note->has_value());
-  auto garbage = readNote(llvm::ArrayRef<char>({'n', 'o'}));
-  ASSERT_FALSE(bool(garbage));
-  EXPECT_NE(message(garbage.takeError()).find("not a code object"), std::string::npos);
 }
 
 TEST_F(Linker, SecondNoteIsRefused) {

@@ -6,7 +6,6 @@
 #include <mlir/Dialect/LLVMIR/LLVMDialect.h>
 #include <mlir/Parser/Parser.h>
 
-#include "compiler/codegen/NoteSection.h"
 #include "tests/unit/codegen/Fixtures.h"
 
 namespace wavesmith::compiler {
