@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [[ ${1:-} =~ ^(-h|--help)$ ]] && { sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0; }
 
-scripts/setup.sh --target wavesmith_cli
+scripts/setup.sh --target wavesmith
 
 # An own, fresh cache directory, so that the first call shows a cold compile every time.
 cache=$PWD/build/quickstart-cache

@@ -14,6 +14,10 @@ import schema
 BINARY = pathlib.Path(os.environ.get("WAVESMITH_BINARY", "build/bin/wavesmith")).resolve()
 HAVE_COMPILER = os.environ.get("WAVESMITH_HAVE_COMPILER", "1") == "1"
 
+DATA = pathlib.Path(__file__).resolve().parent / "data"
+LLVM = pathlib.Path("/usr/lib/llvm-22/bin")
+HAVE_LLVM = all((LLVM / tool).is_file() for tool in ("llvm-mc", "ld.lld"))
+
 FINE, FAILED, BAD_INPUT, ENVIRONMENT = 0, 1, 2, 3
 
 
@@ -56,6 +60,18 @@ class CliTest(unittest.TestCase):
         self.assertEqual(schema.problems(document, schema.load(name)), [])
         self.assertEqual(document["ok"], code == FINE)
         return document
+
+    def assemble(self, text, name="k.co", target="gfx942"):
+        """A code object of that assembly in the scratch directory."""
+        source, relocatable, linked = (self.dir / (name + s) for s in (".s", ".o", ""))
+        source.write_text(text)
+        assembler = [LLVM / "llvm-mc", "-triple=amdgcn-amd-amdhsa", f"-mcpu={target}"]
+        subprocess.run(
+            [*assembler, "-filetype=obj", source, "-o", relocatable],
+            check=True,
+        )
+        subprocess.run([LLVM / "ld.lld", "-shared", relocatable, "-o", linked], check=True)
+        return linked
 
     def refused(self, args, *words, code=BAD_INPUT, **env):
         """An error: one line on stderr that holds the words, nothing on stdout; JSON fits too."""
