@@ -1,0 +1,78 @@
+#pragma once
+// One attention call as the host knows it: packed variable-length batch, heads, dims, strides.
+// checkProblem() says exactly what is wrong with it; nothing later has to doubt it. Values.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/spec/KernelSpec.h"
+#include "runtime/support/Status.h"
+
+namespace wavesmith {
+
+struct SequenceLength {
+  std::int64_t q = 0;
+  std::int64_t kv = 0;
+
+  bool operator==(const SequenceLength &) const = default;
+};
+
+/// In elements; unset = packed.
+struct TensorStrides {
+  std::optional<std::int64_t> row, head;
+
+  bool operator==(const TensorStrides &) const = default;
+};
+
+struct AttentionProblem {
+  std::string target = "gfx942";
+  DType dtype = DType::BF16;
+  int headDimQk = 192;
+  int headDimV = 128;
+  bool causal = false;
+  bool writeLse = true;
+  std::int64_t heads = 1;
+  std::int64_t kvHeads = 0; ///< 0 = heads
+  std::vector<SequenceLength> lengths;
+  std::optional<double> scale; ///< of the scores; unset = 1/sqrt(headDimQk)
+  TensorStrides q, k, v, out;
+  std::optional<std::int64_t> lseHeadStride; ///< unset = total queries
+  std::string schedule;                      ///< "" = the target's default
+};
+
+/// Bounds of the contract (design: kernels and their contracts).
+inline constexpr std::int64_t kMaxHeads = 128;
+inline constexpr std::int64_t kMaxTokens = std::int64_t{1} << 24;
+inline constexpr std::int64_t kMaxRowStrideBytes = std::int64_t{4} << 20; ///< exclusive
+inline constexpr std::int64_t kAddressAlignment = 16; ///< of bases and strides, in bytes
+
+/// A tensor with everything filled in.
+struct TensorShape {
+  std::int64_t rows = 0, heads = 0, dim = 0;
+  std::int64_t rowStride = 0, headStride = 0; ///< in elements
+  int elementBytes = 0;
+
+  /// Bytes from the first to past the last element; 0 for an empty tensor.
+  std::int64_t extentBytes() const;
+};
+
+/// A problem whose every value has been checked, defaults resolved.
+struct CheckedProblem {
+  AttentionProblem problem; ///< kvHeads and scale filled in
+  KernelSpec spec;
+  std::int64_t totalQ = 0, totalKv = 0;
+  TensorShape q, k, v, out, lse; ///< lse as [totalQ rows][heads], dim 1
+};
+Expected<CheckedProblem> checkProblem(const AttentionProblem &problem);
+
+/// Lengths from cumulative offsets as engines keep them: [0, ..., total], one more than sequences.
+Expected<std::vector<SequenceLength>> lengthsFromOffsets(std::span<const std::int32_t> q,
+                                                         std::span<const std::int32_t> kv);
+/// "603:603,1:4096" as the command line writes it.
+Expected<std::vector<SequenceLength>> parseLengths(std::string_view text);
+
+} // namespace wavesmith
