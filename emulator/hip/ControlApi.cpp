@@ -1,0 +1,47 @@
+// The wavesmithEmulator* functions.
+
+#include "emulator/hip/Call.h"
+#include "emulator/hip/Front.h"
+#include "emulator/hip/WavesmithEmulator.h"
+
+using namespace wavesmith::hipfront;
+
+namespace {
+
+/// Keeps the text alive for the caller until the thread's next call of the same function.
+template <typename Make> const char *keep(std::string &slot, Make &&make) noexcept {
+  try {
+    slot = make();
+    return slot.c_str();
+  } catch (...) {
+    return "";
+  }
+}
+
+} // namespace
+
+extern "C" {
+
+int wavesmithEmulatorConfigure(const char *settings) {
+  return guarded([&] { return Front::get().configure(settings ? settings : ""); });
+}
+
+const char *wavesmithEmulatorConfiguration(void) {
+  thread_local std::string text;
+  return keep(text, [] { return Front::get().config().text(); });
+}
+
+const char *wavesmithEmulatorLastFault(void) {
+  thread_local std::string text;
+  return keep(text, [] { return Front::get().report().takeFault(); });
+}
+
+const char *wavesmithEmulatorLastError(void) { return threadErrors().detail.c_str(); }
+
+const char *wavesmithEmulatorLastReport(int reset) {
+  thread_local std::string text;
+  return keep(text,
+              [&] { return Front::get().report().json(Front::get().config().text(), reset != 0); });
+}
+
+} // extern "C"

@@ -1,0 +1,97 @@
+#include "emulator/hip/Report.h"
+
+#include <nlohmann/json.hpp>
+
+namespace wavesmith::hipfront {
+namespace {
+
+// A sweep may fault thousands of times; the counts stay exact, the texts are bounded.
+constexpr std::size_t kMaxFaults = 64;
+
+} // namespace
+
+void Report::add(const std::string &kernel, const emulator::RunReport &run,
+                 const emulator::Checks &checks) {
+  const std::lock_guard lock(mutex_);
+  ++totals_.launches;
+  totals_.instructions += run.instructions;
+  totals_.seconds += run.seconds;
+  totals_.checksRun |= checks.mask;
+  for (int i = 0; i < emulator::kCheckKinds; ++i)
+    totals_.faultCounts[i] += run.faultCounts[i];
+  for (const emulator::Fault &fault : run.faults)
+    if (totals_.faults.size() < kMaxFaults)
+      totals_.faults.push_back(fault);
+  if (!run.faults.empty() && firstFault_.empty())
+    firstFault_ = run.faults.front().text();
+  Kernel &row = totals_.kernels[kernel];
+  ++row.launches;
+  row.instructions += run.instructions;
+  row.seconds += run.seconds;
+  for (const auto &executed : run.coverage) {
+    Row &line = totals_.coverage[{kernel, executed.pc}];
+    line.disassembly = executed.disassembly;
+    line.count += executed.count;
+  }
+}
+
+void Report::addFailure(const std::string &text) {
+  const std::lock_guard lock(mutex_);
+  if (firstFault_.empty())
+    firstFault_ = text;
+}
+
+std::string Report::takeFault() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(firstFault_, {});
+}
+
+std::string Report::json(const std::string &settings, bool reset) {
+  Totals totals;
+  {
+    const std::lock_guard lock(mutex_);
+    if (reset)
+      totals = std::exchange(totals_, {});
+    else
+      totals = totals_;
+  }
+  nlohmann::ordered_json root = {{"launches", totals.launches},
+                                 {"instructions", totals.instructions},
+                                 {"seconds", totals.seconds}};
+  auto &checks = root["checks"] = nlohmann::ordered_json::object();
+  for (int i = 0; i < emulator::kCheckKinds; ++i) {
+    const std::string name(emulator::checkName(static_cast<emulator::CheckKind>(i)));
+    // Faults that no check can be told to ignore (an unknown instruction) count all the same.
+    if ((totals.checksRun >> i & 1) || totals.faultCounts[i] != 0)
+      checks[name] = totals.faultCounts[i];
+    else
+      checks[name] = nullptr;
+  }
+  root["faults"] = nlohmann::ordered_json::array();
+  for (const emulator::Fault &fault : totals.faults)
+    root["faults"].push_back({{"check", emulator::checkName(fault.kind)},
+                              {"kernel", fault.kernel},
+                              {"pc", fault.pc},
+                              {"workgroup", fault.workgroup},
+                              {"wave", fault.wave},
+                              {"lane", fault.lane},
+                              {"disassembly", fault.disassembly},
+                              {"message", fault.message},
+                              {"text", fault.text()}});
+  root["kernels"] = nlohmann::ordered_json::array();
+  for (const auto &[name, kernel] : totals.kernels)
+    root["kernels"].push_back({{"name", name},
+                               {"launches", kernel.launches},
+                               {"instructions", kernel.instructions},
+                               {"seconds", kernel.seconds}});
+  root["coverage"] = nlohmann::ordered_json::array();
+  for (const auto &[place, row] : totals.coverage)
+    root["coverage"].push_back({{"kernel", place.first},
+                                {"pc", place.second},
+                                {"disassembly", row.disassembly},
+                                {"count", row.count}});
+  root["settings"] = settings;
+  return root.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+} // namespace wavesmith::hipfront

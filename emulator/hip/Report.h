@@ -1,0 +1,48 @@
+#pragma once
+// What the kernels did since the last reset, for wavesmithEmulatorLastReport. Any thread.
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "emulator/Emulator.h"
+
+namespace wavesmith::hipfront {
+
+class Report {
+public:
+  void add(const std::string &kernel, const emulator::RunReport &run,
+           const emulator::Checks &checks);
+  /// A kernel that could not run at all.
+  void addFailure(const std::string &text);
+  /// The first fault since the last call that returned one.
+  std::string takeFault();
+  std::string json(const std::string &settings, bool reset);
+
+private:
+  struct Kernel {
+    std::uint64_t launches = 0, instructions = 0;
+    double seconds = 0;
+  };
+  struct Row {
+    std::string disassembly;
+    std::uint64_t count = 0;
+  };
+  struct Totals {
+    std::uint64_t launches = 0, instructions = 0;
+    double seconds = 0;
+    std::uint32_t checksRun = 0;
+    std::array<std::uint64_t, emulator::kCheckKinds> faultCounts{};
+    std::vector<emulator::Fault> faults;
+    std::map<std::string, Kernel> kernels;
+    std::map<std::pair<std::string, std::uint64_t>, Row> coverage;
+  };
+
+  std::mutex mutex_;
+  Totals totals_;
+  std::string firstFault_;
+};
+
+} // namespace wavesmith::hipfront
