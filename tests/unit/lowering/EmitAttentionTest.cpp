@@ -1,11 +1,8 @@
-#include <algorithm>
-
 #include <gtest/gtest.h>
 
 #include "runtime/codeobject/CodeObject.h"
 #include "runtime/spec/AttentionAbi.h"
 #include "tests/unit/lowering/KernelText.h"
-#include "tests/unit/lowering/LoopText.h"
 
 namespace wavesmith::compiler::testing {
 namespace {
@@ -34,48 +31,11 @@ TEST_P(EmitAttentionTest, FitsTwoWavesPerSimdAndTakesTheAbisArguments) {
   EXPECT_EQ(kernel.arguments[20].offset, offsetof(AttentionArguments, scaleLog2));
 }
 
-/// What the loops may contain: facts of the schedule, counted in the machine code.
+/// Exact counts, no wait but the placed ones, nothing between barriers and MFMAs.
 TEST_P(EmitAttentionTest, LoopsHoldTheScheduleAndNothingElse) {
-  const KernelShape &shape = GetParam();
-  Produced assembly = assembleKernel(shape, Schedule(), "k");
-  ASSERT_EQ(assembly.error, "");
-  std::vector<MainLoop> loops = mainLoops(assembly.text);
-  ASSERT_EQ(loops.size(), 4u) << "full and masked tiles of two groups";
-  const int keyFragments = shape.headDimQk / 16, valueFragments = shape.headDimV / 16;
-  int masked = 0, bringingKeys = 0;
-  for (const MainLoop &loop : loops) {
-    const bool isMasked = loop.count("v_cndmask") > 0;
-    const bool bringsKeys = loop.count("ds_write") == 0;
-    masked += isMasked;
-    bringingKeys += bringsKeys;
-    SCOPED_TRACE(std::string(isMasked ? "masked " : "full ") + (bringsKeys ? "K" : "V"));
-    EXPECT_EQ(loop.count("v_mfma"), 2 * (keyFragments + valueFragments));
-    EXPECT_EQ(loop.count("ds_read_b128"), keyFragments + valueFragments);
-    EXPECT_EQ(loop.count("ds_read"), keyFragments + valueFragments);
-    EXPECT_EQ(loop.count("v_exp_f32"), 16);
-    EXPECT_EQ(loop.count("buffer_load_dword"), bringsKeys ? keyFragments : shape.headDimV / 16);
-    for (const char *unwanted : {"v_pk_", "v_readfirstlane", "v_accvgpr", "scratch_", "v_mov",
-                                 "s_load", "ds_bpermute", "v_readlane", "v_writelane"})
-      EXPECT_EQ(loop.count(unwanted), 0) << unwanted;
-    const int perms = bringsKeys ? 0 : shape.headDimV / 16;
-    EXPECT_LE(loop.vectorAlu(), 80 + 5 + perms + (isMasked ? 33 : 0));
-    EXPECT_EQ(loop.count("v_cmp"), isMasked ? 17 : 1);
-
-    // The matrix phase: opens right behind its barrier, closes right before the next.
-    const int open = loop.find("s_barrier", 0), close = loop.find("s_barrier", 1);
-    EXPECT_LE(loop.find("v_mfma") - open, 3);
-    EXPECT_EQ(close - loop.findLast("v_mfma"), 1);
-    // Counted waits only; everything is drained once, by the last fragment.
-    std::vector<int> lds = loop.waits("lgkmcnt");
-    EXPECT_EQ(std::count(lds.begin(), lds.end(), 0), 1);
-    EXPECT_EQ(lds.back(), 0);
-    // Memory is waited for where K is published, and where V leaves its registers.
-    std::vector<int> memory = loop.waits("vmcnt");
-    EXPECT_EQ(std::count(memory.begin(), memory.end(), 0), 1);
-    EXPECT_EQ(memory.back(), 0);
-  }
-  EXPECT_EQ(masked, 2);
-  EXPECT_EQ(bringingKeys, 2);
+  Produced built = buildKernel(GetParam(), Schedule(), "k");
+  ASSERT_EQ(built.error, "");
+  EXPECT_EQ(loopViolations(built.bytes, "k", GetParam()), "");
 }
 
 std::vector<KernelShape> allShapes() {

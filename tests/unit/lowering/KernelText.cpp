@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/codegen/AcceptanceGate.h"
 #include "compiler/codegen/Linker.h"
 #include "compiler/codegen/ObjectEmitter.h"
 #include "compiler/lowering/EmitAttention.h"
@@ -57,17 +58,6 @@ std::string shapeName(const KernelShape &shape) {
                      shape.writeLse ? "_lse" : "", shape.splitKv ? "_split" : "");
 }
 
-Produced assembleKernel(const KernelShape &shape, const Schedule &schedule,
-                        const std::string &name) {
-  Compilation compilation;
-  if (llvm::Error error = prepare(shape, schedule, name, compilation))
-    return failure(std::move(error));
-  auto text = emitAssembly(*compilation.module, *compilation.machine);
-  if (!text)
-    return failure(text.takeError());
-  return {.text = std::move(*text)};
-}
-
 Produced buildKernel(const KernelShape &shape, const Schedule &schedule, const std::string &name) {
   Compilation compilation;
   if (llvm::Error error = prepare(shape, schedule, name, compilation))
@@ -82,6 +72,26 @@ Produced buildKernel(const KernelShape &shape, const Schedule &schedule, const s
   produced.bytes.resize(linked->size());
   std::memcpy(produced.bytes.data(), linked->data(), linked->size());
   return produced;
+}
+
+std::string loopViolations(const std::vector<std::byte> &object, const std::string &name,
+                           const KernelShape &shape) {
+  const int fragments = (shape.headDimQk + shape.headDimV) / 16,
+            valueRegisters = shape.headDimV / 16;
+  LoopExpectation expected;
+  expected.loops = 4; // full and masked tiles, for each group
+  expected.mfma = 2 * fragments;
+  expected.exp = 16;
+  expected.ldsReads = fragments;
+  expected.ldsWrites = 2;
+  expected.valuBudget = 16 + 8 + 16 + 16 + 24; // fma, max, exp, sum, pack
+  expected.stagingValu = valueRegisters;
+  expected.maskedValu = 33;
+  const llvm::ArrayRef<char> bytes(reinterpret_cast<const char *>(object.data()), object.size());
+  auto report = inspectLoops(bytes, name, expected);
+  if (!report)
+    return llvm::toString(report.takeError());
+  return llvm::toString(toError(*report));
 }
 
 } // namespace wavesmith::compiler::testing

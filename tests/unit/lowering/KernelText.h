@@ -11,16 +11,16 @@
 namespace wavesmith::compiler::testing {
 
 struct Produced {
-  std::string text;
   std::vector<std::byte> bytes;
   std::string error; ///< empty when it worked
 };
 
-/// Assembly text of the verified kernel for gfx942.
-Produced assembleKernel(const KernelShape &shape, const Schedule &schedule,
-                        const std::string &name);
-/// The linked code object.
+/// The linked code object of the verified kernel for gfx942.
 Produced buildKernel(const KernelShape &shape, const Schedule &schedule, const std::string &name);
+
+/// What is wrong with the kernel's pipelined loops by the schedule's own figures; empty = nothing.
+std::string loopViolations(const std::vector<std::byte> &object, const std::string &name,
+                           const KernelShape &shape);
 
 std::string shapeName(const KernelShape &shape);
 
