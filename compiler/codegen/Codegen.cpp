@@ -46,7 +46,9 @@ llvm::Error writeDump(const CodegenOptions &options, const std::string &name,
   return llvm::Error::success();
 }
 
-std::string firstKernel(const llvm::Module &module) {
+std::string kernelName(const llvm::Module &module, const CodegenOptions &options) {
+  if (!options.kernel.empty())
+    return options.kernel;
   for (const llvm::Function &function : module)
     if (function.getCallingConv() == llvm::CallingConv::AMDGPU_KERNEL && !function.isDeclaration())
       return function.getName().str();
@@ -55,11 +57,10 @@ std::string firstKernel(const llvm::Module &module) {
 
 /// Emission consumes the module, so the text and an assembled copy are written before it.
 llvm::Error dumpModule(const llvm::Module &module, llvm::TargetMachine &machine,
-                       const CodegenOptions &options) {
+                       const std::string &kernel, const CodegenOptions &options) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   module.print(stream, nullptr);
-  const std::string kernel = firstKernel(module);
   if (llvm::Error error = writeDump(options, kernel + ".ll", text))
     return error;
   const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
@@ -69,7 +70,8 @@ llvm::Error dumpModule(const llvm::Module &module, llvm::TargetMachine &machine,
   return writeDump(options, kernel + ".s", *assembly);
 }
 
-llvm::Error runGates(ObjectResult &result, const CodegenOptions &options) {
+llvm::Error runGates(ObjectResult &result, const std::string &judged,
+                     const CodegenOptions &options) {
   auto kernels = readResources(result.bytes);
   if (!kernels)
     return kernels.takeError();
@@ -80,10 +82,9 @@ llvm::Error runGates(ObjectResult &result, const CodegenOptions &options) {
         inspectLoops(result.bytes, kernel.name, options.loops.value_or(LoopExpectation{}));
     if (!report)
       return llvm::joinErrors(std::move(error), report.takeError());
-    if (options.loops)
-      error = llvm::joinErrors(std::move(error), toError(*report));
-    else
+    if (!options.loops || kernel.name != judged)
       report->violations.clear();
+    error = llvm::joinErrors(std::move(error), toError(*report));
     result.loops.push_back(std::move(*report));
   }
   return error;
@@ -101,9 +102,11 @@ llvm::Expected<ObjectResult> generate(llvm::Module &module, const CodegenOptions
   if (llvm::Error error = prepareModule(module, **machine, options.emit))
     return error;
   result.times.prepare = watch.lap();
-  const std::string kernel = firstKernel(module);
+  const std::string kernel = kernelName(module, options);
+  if (!module.getFunction(kernel))
+    return codegenError(StatusCode::NotFound, "the module has no kernel '{}'", kernel);
   if (!options.dumpDirectory.empty())
-    if (llvm::Error error = dumpModule(module, **machine, options))
+    if (llvm::Error error = dumpModule(module, **machine, kernel, options))
       return error;
   watch.lap(); // dumps are no stage
   auto object = emitObject(module, **machine);
@@ -120,7 +123,7 @@ llvm::Expected<ObjectResult> generate(llvm::Module &module, const CodegenOptions
             writeDump(options, kernel + ".co", {result.bytes.data(), result.bytes.size()}))
       return error;
   watch.lap();
-  if (llvm::Error error = runGates(result, options))
+  if (llvm::Error error = runGates(result, kernel, options))
     return error;
   result.times.gates = watch.lap();
   return result;
@@ -138,20 +141,16 @@ llvm::Expected<ObjectResult> translateAndGenerate(mlir::ModuleOp module,
   return generate(**translated, options, std::move(result));
 }
 
-ReproducerOptions reproducerOf(const CodegenOptions &options) {
-  ReproducerOptions result = *options.reproducer;
-  if (result.command.empty())
-    result.command = codegenReplayCommand(options.emit.target);
-  return result;
-}
-
 } // namespace
 
 llvm::Expected<ObjectResult> generateObject(mlir::ModuleOp module, const CodegenOptions &options) {
   auto result = translateAndGenerate(module, options);
-  if (!result && options.reproducer)
-    return withReproducer(result.takeError(), module, reproducerOf(options));
-  return result;
+  if (result)
+    return result;
+  return withReproducer(result.takeError(), module,
+                        {.directory = options.reproducerDirectory,
+                         .name = options.kernel.empty() ? "kernel" : options.kernel,
+                         .command = codegenReplayCommand(options.emit.target)});
 }
 
 llvm::Expected<ObjectResult> generateObjectFromIr(llvm::StringRef text, llvm::StringRef name,

@@ -16,12 +16,12 @@ namespace wavesmith::compiler {
 
 struct CodegenOptions {
   EmitOptions emit;
-  std::string note; ///< JSON for the object's note; "" = none
+  std::string kernel; ///< whose loops are judged and whose name dumps get; "" = the first kernel
+  std::string note;   ///< JSON for the object's note; "" = none
   ResourceLimits resources;
   std::optional<LoopExpectation> loops; ///< none: loops are reported and not judged
   std::string dumpDirectory;            ///< <kernel>.ll, .s and .co go there; "" = no dump
-  /// Where a failure leaves its module; none = nowhere. An empty command becomes the usual one.
-  std::optional<ReproducerOptions> reproducer;
+  std::string reproducerDirectory;      ///< of a failed module; "" = the temporary directory
 };
 
 /// Wall time of each stage in milliseconds.
@@ -41,7 +41,7 @@ struct ObjectResult {
   StageTimes times;
 };
 
-/// `module` stays as it is.
+/// `module` stays as it is; a failure leaves it as a reproducer (Reproducer.h).
 llvm::Expected<ObjectResult> generateObject(mlir::ModuleOp module, const CodegenOptions &options);
 /// The same from textual LLVM IR; `name` leads the diagnostics.
 llvm::Expected<ObjectResult> generateObjectFromIr(llvm::StringRef text, llvm::StringRef name,

@@ -107,6 +107,13 @@ TEST_F(Codegen, BrokenLimitAndBrokenLoopAreReportedTogether) {
   EXPECT_THAT(status.message(), HasSubstr("8 MFMAs in an iteration, expected 9"));
 }
 
+TEST_F(Codegen, UnknownKernelIsNamed) {
+  auto result = generateObjectFromIr(fixture("store.ll"), "store.ll",
+                                     {.emit = {.target = "gfx942"}, .kernel = "nothing"});
+  ASSERT_FALSE(bool(result));
+  EXPECT_EQ(message(result.takeError()), "the module has no kernel 'nothing'");
+}
+
 TEST_F(Codegen, DumpsIrAssemblyAndObject) {
   auto module = parse(fixture("store.mlir"));
   ASSERT_TRUE(bool(module));
@@ -134,8 +141,8 @@ TEST_F(Codegen, FailureLeavesAReproducerThatParses) {
   auto module = parse(fixture("store.mlir"));
   ASSERT_TRUE(bool(module));
   auto result = generateObject(
-      *module, {.emit = {.target = "gfx999"},
-                .reproducer = ReproducerOptions{.directory = directory_, .name = "store"}});
+      *module,
+      {.emit = {.target = "gfx999"}, .kernel = "store", .reproducerDirectory = directory_});
   ASSERT_FALSE(bool(result));
   const Status status = toStatus(result.takeError());
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
@@ -152,8 +159,8 @@ TEST_F(Codegen, FailureLeavesAReproducerThatParses) {
 TEST_F(Codegen, SuccessLeavesNoReproducer) {
   auto module = parse(fixture("store.mlir"));
   ASSERT_TRUE(bool(module));
-  auto result = generateObject(*module, {.emit = {.target = "gfx942"},
-                                         .reproducer = ReproducerOptions{.directory = directory_}});
+  auto result =
+      generateObject(*module, {.emit = {.target = "gfx942"}, .reproducerDirectory = directory_});
   ASSERT_TRUE(bool(result)) << message(result.takeError());
   EXPECT_TRUE(files().empty());
 }
