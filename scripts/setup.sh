@@ -23,7 +23,7 @@ die() { printf 'error: %s\n' "$*" >&2; exit 3; }
 missingPackages() {
   local name
   for name in "${packages[@]}"; do
-    dpkg-query -W -f='${db:Status-Abbrev}' "$name" 2>/dev/null | grep -q '^ii' || printf '%s\n' "$name"
+    [[ $(dpkg-query -W -f='${db:Status-Abbrev}' "$name" 2>/dev/null) == ii* ]] || printf '%s\n' "$name"
   done
 }
 
@@ -31,7 +31,7 @@ missingPackages() {
 allKnown() {
   local name
   for name in "$@"; do
-    apt-cache policy "$name" 2>/dev/null | grep -q '^  Candidate: [^(]' || return 1
+    [[ $(apt-cache policy "$name" 2>/dev/null) =~ Candidate:\ [^\(] ]] || return 1
   done
 }
 
