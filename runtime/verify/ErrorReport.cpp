@@ -1,0 +1,138 @@
+#include "runtime/verify/ErrorReport.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "runtime/verify/BFloat16.h"
+
+namespace wavesmith {
+namespace {
+
+/// Keeps the largest value and where it was; NaN counts as larger than anything.
+void keepWorst(double value, const RowPosition &at, double &worst, RowPosition &where) {
+  if (std::isnan(worst) || value <= worst)
+    return;
+  worst = value;
+  where = at;
+}
+
+std::string nameOf(const RowPosition &at) {
+  return fmt::format("sequence {} row {} head {}", at.sequence, at.row, at.head);
+}
+
+class Comparison {
+public:
+  Comparison(const CheckedProblem &problem, const AttentionReference &reference,
+             const HostTensor &out, const HostTensor *lse)
+      : problem_(problem.problem), reference_(reference), out_(out), lse_(lse) {}
+
+  ErrorReport run() {
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < problem_.lengths.size(); ++i) {
+      for (std::int64_t row = 0; row < problem_.lengths[i].q; ++row)
+        for (std::int64_t head = 0; head < problem_.heads; ++head)
+          compare({static_cast<std::int64_t>(i), row, head}, begin + row);
+      begin += problem_.lengths[i].q;
+    }
+    report_.outRelRms = squares_ > 0 ? std::sqrt(errors_ / squares_) : std::sqrt(errors_);
+    if (const auto damage = out_.findDamage("out"))
+      report_.damage.push_back(*damage);
+    if (lse_)
+      if (const auto damage = lse_->findDamage("lse"))
+        report_.damage.push_back(*damage);
+    return std::move(report_);
+  }
+
+private:
+  void compare(const RowPosition &at, std::int64_t row) {
+    const auto *out = out_.at<std::uint16_t>(row, at.head);
+    const double *expected = reference_.outRow(row, at.head);
+    if (reference_.seen[static_cast<std::size_t>(row)] == 0) {
+      compareEmpty(at, row, out);
+      return;
+    }
+    ++report_.rowsCompared;
+    double error2 = 0, square2 = 0, errorMax = 0, expectedMax = 0;
+    for (std::int64_t i = 0; i < reference_.dim; ++i) {
+      const double error = std::abs(static_cast<double>(bf16ToFloat(out[i])) - expected[i]);
+      error2 += error * error;
+      square2 += expected[i] * expected[i];
+      if (!(error <= errorMax) && !std::isnan(errorMax))
+        errorMax = error;
+      expectedMax = std::max(expectedMax, std::abs(expected[i]));
+    }
+    errors_ += error2;
+    squares_ += square2;
+    RowPosition ignored;
+    keepWorst(errorMax, at, report_.outMaxAbs, ignored);
+    keepWorst(ratio(std::sqrt(error2), std::sqrt(square2)), at, report_.outRowRelMax,
+              report_.worstRowRel);
+    keepWorst(ratio(errorMax, expectedMax), at, report_.outRowMaxRel, report_.worstRowMax);
+    if (lse_) {
+      const double expectedLse = reference_.lseOf(row, at.head);
+      const double error =
+          std::abs(static_cast<double>(*lse_->at<float>(row, at.head)) - expectedLse);
+      keepWorst(error, at, report_.lseMaxAbs, ignored);
+      keepWorst(error / std::max(1.0, std::abs(expectedLse)), at, report_.lseRelMax,
+                report_.worstLse);
+    }
+  }
+
+  // +0 or -0 is the zero of the contract; anything else, NaN too, is not.
+  void compareEmpty(const RowPosition &at, std::int64_t row, const std::uint16_t *out) {
+    ++report_.rowsWithoutKeys;
+    bool right = std::all_of(out, out + reference_.dim,
+                             [](std::uint16_t bits) { return (bits & 0x7fff) == 0; });
+    if (lse_)
+      right = right && *lse_->at<float>(row, at.head) == -std::numeric_limits<float>::infinity();
+    if (right)
+      return;
+    if (report_.wrongEmptyRows++ == 0)
+      report_.firstWrongEmptyRow = at;
+  }
+
+  static double ratio(double error, double reference) {
+    if (error == 0)
+      return 0;
+    return reference > 0 ? error / reference : std::numeric_limits<double>::infinity();
+  }
+
+  const AttentionProblem &problem_;
+  const AttentionReference &reference_;
+  const HostTensor &out_;
+  const HostTensor *lse_;
+  ErrorReport report_;
+  double errors_ = 0, squares_ = 0;
+};
+
+} // namespace
+
+ErrorReport compareWithReference(const CheckedProblem &problem, const AttentionReference &reference,
+                                 const HostTensor &out, const HostTensor *lse) {
+  return Comparison(problem, reference, out, lse).run();
+}
+
+std::vector<std::string> ErrorReport::failures(const AttentionTolerance &tolerance) const {
+  std::vector<std::string> lines;
+  // Written so that NaN fails.
+  const auto check = [&](std::string_view what, double value, double bound,
+                         const RowPosition *where) {
+    if (value <= bound)
+      return;
+    lines.push_back(fmt::format("{} is {:.3g}, at most {:.3g} is right{}", what, value, bound,
+                                where ? ": " + nameOf(*where) : ""));
+  };
+  check("relative RMS error of out", outRelRms, tolerance.outRelRms, nullptr);
+  check("||error|| / ||row|| of out", outRowRelMax, tolerance.outRowRel, &worstRowRel);
+  check("max |error| / max |row| of out", outRowMaxRel, tolerance.outRowMaxRel, &worstRowMax);
+  check("|error| / max(1, |lse|) of lse", lseRelMax, tolerance.lseRel, &worstLse);
+  if (wrongEmptyRows > 0)
+    lines.push_back(
+        fmt::format("{} of {} rows without keys are not out = 0 and lse = -inf, first: {}",
+                    wrongEmptyRows, rowsWithoutKeys, nameOf(firstWrongEmptyRow)));
+  lines.insert(lines.end(), damage.begin(), damage.end());
+  return lines;
+}
+
+} // namespace wavesmith

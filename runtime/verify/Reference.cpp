@@ -1,0 +1,236 @@
+#include "runtime/verify/Reference.h"
+
+#include <algorithm>
+
+#include "runtime/verify/BFloat16.h"
+#include "runtime/verify/Parallel.h"
+#include "runtime/verify/ReferenceKernels.h"
+
+namespace wavesmith {
+namespace {
+
+using reference::kPanel;
+using reference::kTileRows;
+
+constexpr std::int64_t kKeyBlock = 128; ///< keys packed at once: K and V of a block fit L2
+constexpr std::int64_t kTaskTiles = 8;  ///< row tiles that share a packed block
+
+/// The hot loops for one instruction set.
+struct Kernels {
+  void (*multiply)(const double *a, std::int64_t aStride, const double *b, std::int64_t depth,
+                   double *c, std::int64_t columns);
+  double (*exponentials)(double *row, std::int64_t count, double maximum);
+};
+
+void multiplyPlain(const double *a, std::int64_t aStride, const double *b, std::int64_t depth,
+                   double *c, std::int64_t columns) {
+  reference::multiply<2, 4>(a, aStride, b, depth, c, columns);
+}
+double exponentialsPlain(double *row, std::int64_t count, double maximum) {
+  return reference::exponentials<2>(row, count, maximum);
+}
+
+// Chosen by hand and not by target_clones, whose resolvers run before sanitizers are up.
+#if defined(__x86_64__)
+__attribute__((target("avx2,fma"))) void multiplyAvx2(const double *a, std::int64_t aStride,
+                                                      const double *b, std::int64_t depth,
+                                                      double *c, std::int64_t columns) {
+  reference::multiply<4, 6>(a, aStride, b, depth, c, columns);
+}
+__attribute__((target("avx2,fma"))) double exponentialsAvx2(double *row, std::int64_t count,
+                                                            double maximum) {
+  return reference::exponentials<4>(row, count, maximum);
+}
+__attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma"))) void
+multiplyAvx512(const double *a, std::int64_t aStride, const double *b, std::int64_t depth,
+               double *c, std::int64_t columns) {
+  reference::multiply<8, 12>(a, aStride, b, depth, c, columns);
+}
+__attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma"))) double
+exponentialsAvx512(double *row, std::int64_t count, double maximum) {
+  return reference::exponentials<8>(row, count, maximum);
+}
+#endif
+
+Kernels chooseKernels() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    return {multiplyAvx512, exponentialsAvx512};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return {multiplyAvx2, exponentialsAvx2};
+#endif
+  return {multiplyPlain, exponentialsPlain};
+}
+
+/// Some row tiles of one sequence and head against all their keys.
+class RowTask {
+public:
+  RowTask(const CheckedProblem &problem, const HostTensor &q, const HostTensor &k,
+          const HostTensor &v, const Kernels &kernels, AttentionReference &result)
+      : p_(problem.problem), q_(q), k_(k), v_(v), kernels_(kernels), result_(result),
+        qkDim_(p_.headDimQk), vDim_(p_.headDimV) {
+    constexpr std::size_t kRows = kTaskTiles * kTileRows;
+    qTile_.resize(kRows * static_cast<std::size_t>(qkDim_));
+    accumulator_.resize(kRows * static_cast<std::size_t>(vDim_));
+    keys_.resize(static_cast<std::size_t>(kKeyBlock * qkDim_));
+    values_.resize(static_cast<std::size_t>(kKeyBlock * vDim_));
+    scores_.resize(static_cast<std::size_t>(kTileRows * kKeyBlock));
+    maximum_.resize(kRows);
+    sum_.resize(kRows);
+  }
+
+  void run(const SequenceLength &length, std::int64_t qBegin, std::int64_t kvBegin,
+           std::int64_t head, std::int64_t firstRow) {
+    length_ = length;
+    rows_ = std::min(kTaskTiles * kTileRows, length.q - firstRow);
+    firstRow_ = firstRow;
+    const std::int64_t kvHead = head / (p_.heads / p_.kvHeads);
+    loadQueries(qBegin + firstRow, head);
+    std::ranges::fill(accumulator_, 0.0);
+    std::ranges::fill(sum_, 0.0);
+    std::ranges::fill(maximum_, -std::numeric_limits<double>::infinity());
+    const std::int64_t visible = seenBy(rows_ - 1);
+    for (std::int64_t key = 0; key < visible; key += kKeyBlock) {
+      loadKeys(kvBegin, key, kvHead);
+      for (std::int64_t row = 0; row < rows_; row += kTileRows)
+        // The tile's last row sees the most.
+        if (seenBy(std::min(row + kTileRows, rows_) - 1) > key)
+          accumulate(row, key);
+    }
+    store(qBegin + firstRow, head);
+  }
+
+private:
+  /// Keys that a row of the task sees.
+  std::int64_t seenBy(std::int64_t row) const {
+    if (!p_.causal)
+      return length_.kv;
+    return std::clamp<std::int64_t>(firstRow_ + row + 1 + length_.kv - length_.q, 0, length_.kv);
+  }
+
+  void loadQueries(std::int64_t begin, std::int64_t head) {
+    std::ranges::fill(qTile_, 0.0);
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      const auto *from = q_.at<std::uint16_t>(begin + row, head);
+      double *to = qTile_.data() + row * qkDim_;
+      for (std::int64_t i = 0; i < qkDim_; ++i)
+        to[i] = static_cast<double>(bf16ToFloat(from[i])) * *p_.scale;
+    }
+  }
+
+  // K as panels of 16 keys (depth = dim), V as panels of 16 dims (depth = key); keys past the end
+  // are zero and never seen.
+  void loadKeys(std::int64_t begin, std::int64_t key, std::int64_t head) {
+    const std::int64_t count = std::min(kKeyBlock, length_.kv - key);
+    std::ranges::fill(keys_, 0.0);
+    std::ranges::fill(values_, 0.0);
+    for (std::int64_t j = 0; j < count; ++j) {
+      const auto *k = k_.at<std::uint16_t>(begin + key + j, head);
+      double *panel = keys_.data() + j / kPanel * kPanel * qkDim_ + j % kPanel;
+      for (std::int64_t i = 0; i < qkDim_; ++i)
+        panel[i * kPanel] = static_cast<double>(bf16ToFloat(k[i]));
+      const auto *v = v_.at<std::uint16_t>(begin + key + j, head);
+      for (std::int64_t i = 0; i < vDim_; ++i)
+        values_[static_cast<std::size_t>(i / kPanel * kPanel * kKeyBlock + j * kPanel +
+                                         i % kPanel)] = static_cast<double>(bf16ToFloat(v[i]));
+    }
+  }
+
+  void accumulate(std::int64_t tile, std::int64_t key) {
+    std::ranges::fill(scores_, 0.0);
+    kernels_.multiply(qTile_.data() + tile * qkDim_, qkDim_, keys_.data(), qkDim_, scores_.data(),
+                      kKeyBlock);
+    for (std::int64_t r = 0; r < kTileRows; ++r) {
+      double *row = scores_.data() + r * kKeyBlock;
+      const std::int64_t at = tile + r;
+      const std::int64_t seen =
+          at < rows_ ? std::clamp<std::int64_t>(seenBy(at) - key, 0, kKeyBlock) : 0;
+      std::fill(row + seen, row + kKeyBlock, -std::numeric_limits<double>::infinity());
+      if (seen == 0) {
+        std::fill(row, row + kKeyBlock, 0.0);
+        continue;
+      }
+      double &maximum = maximum_[static_cast<std::size_t>(at)];
+      double &sum = sum_[static_cast<std::size_t>(at)];
+      const double block = *std::max_element(row, row + seen);
+      if (block > maximum) {
+        const double factor = std::exp(maximum - block);
+        double *out = accumulator_.data() + at * vDim_;
+        for (std::int64_t i = 0; i < vDim_; ++i)
+          out[i] *= factor;
+        sum *= factor;
+        maximum = block;
+      }
+      sum += kernels_.exponentials(row, kKeyBlock, maximum);
+    }
+    kernels_.multiply(scores_.data(), kKeyBlock, values_.data(), kKeyBlock,
+                      accumulator_.data() + tile * vDim_, vDim_);
+  }
+
+  void store(std::int64_t begin, std::int64_t head) {
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      const std::int64_t at = begin + row;
+      const double sum = sum_[static_cast<std::size_t>(row)];
+      const bool live = seenBy(row) > 0; // and not sum > 0: NaN must come out as NaN
+      double *out = result_.out.data() + (at * result_.heads + head) * vDim_;
+      for (std::int64_t i = 0; i < vDim_; ++i)
+        out[i] = live ? accumulator_[static_cast<std::size_t>(row * vDim_ + i)] / sum : 0;
+      result_.lse[static_cast<std::size_t>(head * result_.rows + at)] =
+          live ? maximum_[static_cast<std::size_t>(row)] + std::log(sum)
+               : -std::numeric_limits<double>::infinity();
+      if (head == 0) // the same for every head, but a row has one writer
+        result_.seen[static_cast<std::size_t>(at)] = seenBy(row);
+    }
+  }
+
+  const AttentionProblem &p_;
+  const HostTensor &q_, &k_, &v_;
+  const Kernels &kernels_;
+  AttentionReference &result_;
+  const std::int64_t qkDim_, vDim_;
+  SequenceLength length_;
+  std::int64_t rows_ = 0, firstRow_ = 0;
+  std::vector<double> qTile_, accumulator_, keys_, values_, scores_, maximum_, sum_;
+};
+
+struct Task {
+  std::size_t sequence;
+  std::int64_t qBegin, kvBegin, head, firstRow;
+};
+
+} // namespace
+
+AttentionReference attentionReference(const CheckedProblem &problem, const HostTensor &q,
+                                      const HostTensor &k, const HostTensor &v, int threads) {
+  const AttentionProblem &p = problem.problem;
+  AttentionReference result;
+  result.rows = problem.totalQ;
+  result.heads = p.heads;
+  result.dim = p.headDimV;
+  result.out.resize(static_cast<std::size_t>(result.rows * result.heads * result.dim));
+  result.lse.resize(static_cast<std::size_t>(result.rows * result.heads));
+  result.seen.resize(static_cast<std::size_t>(result.rows));
+
+  std::vector<Task> tasks;
+  std::int64_t qBegin = 0, kvBegin = 0;
+  for (std::size_t i = 0; i < p.lengths.size(); ++i) {
+    for (std::int64_t head = 0; head < p.heads; ++head)
+      for (std::int64_t row = 0; row < p.lengths[i].q; row += kTaskTiles * kTileRows)
+        tasks.push_back({i, qBegin, kvBegin, head, row});
+    qBegin += p.lengths[i].q;
+    kvBegin += p.lengths[i].kv;
+  }
+  const Kernels kernels = chooseKernels();
+  parallelFor(
+      static_cast<std::int64_t>(tasks.size()),
+      [&](std::int64_t i) {
+        const Task &task = tasks[static_cast<std::size_t>(i)];
+        RowTask(problem, q, k, v, kernels, result)
+            .run(p.lengths[task.sequence], task.qBegin, task.kvBegin, task.head, task.firstRow);
+      },
+      threads);
+  return result;
+}
+
+} // namespace wavesmith

@@ -1,0 +1,30 @@
+#pragma once
+// Attention in float64 over bf16 inputs: what every kernel is compared with. Blocked, vectorised
+// for the host's CPU and run on all cores, since tests compare gigaflops. Pure function.
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/dispatch/AttentionProblem.h"
+#include "runtime/verify/HostTensor.h"
+
+namespace wavesmith {
+
+struct AttentionReference {
+  std::int64_t rows = 0, heads = 0, dim = 0;
+  std::vector<double> out;        ///< [rows][heads][dim]; zero in rows without keys
+  std::vector<double> lse;        ///< [heads][rows], natural log; -inf in rows without keys
+  std::vector<std::int64_t> seen; ///< [rows]: keys that the row sees
+  const double *outRow(std::int64_t row, std::int64_t head) const {
+    return out.data() + (row * heads + head) * dim;
+  }
+  double lseOf(std::int64_t row, std::int64_t head) const {
+    return lse[static_cast<std::size_t>(head * rows + row)];
+  }
+};
+
+/// `threads` 0 = all cores.
+AttentionReference attentionReference(const CheckedProblem &problem, const HostTensor &q,
+                                      const HostTensor &k, const HostTensor &v, int threads = 0);
+
+} // namespace wavesmith

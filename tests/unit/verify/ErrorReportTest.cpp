@@ -1,0 +1,108 @@
+#include "runtime/verify/ErrorReport.h"
+
+#include <cmath>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/verify/BFloat16.h"
+
+namespace wavesmith {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// Results that a perfect kernel would write: the reference, rounded.
+struct ErrorReportTest : ::testing::Test {
+  CheckedProblem checked;
+  AttentionReference reference;
+  HostTensor out, lse;
+
+  void SetUp() override {
+    AttentionProblem problem;
+    problem.heads = 3;
+    problem.causal = true;
+    problem.lengths = {{20, 20}, {4, 2}};
+    problem.out = {.row = 3 * 136 + 8, .head = 136};
+    problem.lseHeadStride = 30;
+    checked = *checkProblem(problem);
+    HostTensor q(checked.q, std::byte{0xff}), k(checked.k, std::byte{0xff}),
+        v(checked.v, std::byte{0xff});
+    q.fillNormalBf16(1, 0);
+    k.fillNormalBf16(1, 1);
+    v.fillNormalBf16(1, 2);
+    reference = attentionReference(checked, q, k, v);
+    out = HostTensor(checked.out, std::byte{0xa5});
+    lse = HostTensor(checked.lse, std::byte{0xa5});
+    for (std::int64_t row = 0; row < checked.totalQ; ++row)
+      for (std::int64_t head = 0; head < 3; ++head) {
+        for (int i = 0; i < 128; ++i)
+          out.at<std::uint16_t>(row, head)[i] = doubleToBf16(reference.outRow(row, head)[i]);
+        *lse.at<float>(row, head) = static_cast<float>(reference.lseOf(row, head));
+      }
+  }
+  std::vector<std::string> failures() {
+    return compareWithReference(checked, reference, out, &lse).failures({});
+  }
+};
+
+TEST_F(ErrorReportTest, APerfectKernelPasses) {
+  const ErrorReport report = compareWithReference(checked, reference, out, &lse);
+  EXPECT_THAT(report.failures({}), IsEmpty());
+  EXPECT_EQ(report.rowsWithoutKeys, 2 * 3);
+  EXPECT_EQ(report.rowsCompared, 22 * 3);
+  EXPECT_GT(report.outRelRms, 1e-4); // rounding to bf16 is seen
+  EXPECT_LT(report.outRelRms, 3e-3);
+  EXPECT_LT(report.lseRelMax, 1e-6);
+}
+
+TEST_F(ErrorReportTest, OneWrongRowIsNamed) {
+  for (int i = 0; i < 128; ++i)
+    out.at<std::uint16_t>(7, 2)[i] ^= 0x8000;
+  const auto lines = failures();
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_THAT(lines[1], HasSubstr("||error|| / ||row|| of out is 2, at most 0.008 is right: "
+                                  "sequence 0 row 7 head 2"));
+}
+
+TEST_F(ErrorReportTest, NanNeverPasses) {
+  out.at<std::uint16_t>(3, 1)[5] = 0x7fc0;
+  EXPECT_THAT(failures(), ElementsAre(HasSubstr("is nan"), HasSubstr("sequence 0 row 3 head 1"),
+                                      HasSubstr("sequence 0 row 3 head 1")));
+  SetUp();
+  *lse.at<float>(3, 1) = std::nanf("");
+  EXPECT_THAT(failures(), ElementsAre(HasSubstr("of lse is nan")));
+}
+
+TEST_F(ErrorReportTest, LseIsRelativeAboveOne) {
+  *lse.at<float>(20 + 3, 0) += 1e-4f;
+  EXPECT_THAT(failures(), ElementsAre(HasSubstr("sequence 1 row 3 head 0")));
+}
+
+TEST_F(ErrorReportTest, RowsWithoutKeysMustBeExact) {
+  out.at<std::uint16_t>(20, 0)[9] = 0x8000; // -0 is 0
+  EXPECT_THAT(failures(), IsEmpty());
+  out.at<std::uint16_t>(20, 0)[9] = 0x0001;
+  EXPECT_THAT(failures(), ElementsAre(HasSubstr("1 of 6 rows without keys")));
+  out.at<std::uint16_t>(20, 0)[9] = 0;
+  *lse.at<float>(21, 2) = -1e30f;
+  EXPECT_THAT(failures(), ElementsAre(HasSubstr("sequence 1 row 1 head 2")));
+  *lse.at<float>(21, 2) = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(failures().size(), 1u);
+}
+
+TEST_F(ErrorReportTest, CanariesAreWatched) {
+  out.at<std::uint16_t>(0, 0)[128] = 0;
+  lse.at<float>(23, 2)[1] = 0;
+  EXPECT_THAT(failures(), ElementsAre(HasSubstr("out: canary"), HasSubstr("lse: canary")));
+}
+
+TEST_F(ErrorReportTest, WithoutLse) {
+  EXPECT_THAT(compareWithReference(checked, reference, out, nullptr).failures({}), IsEmpty());
+}
+
+} // namespace
+} // namespace wavesmith

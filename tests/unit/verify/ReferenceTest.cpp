@@ -1,0 +1,146 @@
+#include "runtime/verify/Reference.h"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "runtime/verify/BFloat16.h"
+
+namespace wavesmith {
+namespace {
+
+struct Inputs {
+  CheckedProblem checked;
+  HostTensor q, k, v;
+};
+
+Inputs makeInputs(const AttentionProblem &problem, std::uint64_t seed = 1) {
+  auto checked = checkProblem(problem);
+  EXPECT_TRUE(checked) << checked.status().message();
+  Inputs inputs{*checked, HostTensor(checked->q, std::byte{0xff}),
+                HostTensor(checked->k, std::byte{0xff}), HostTensor(checked->v, std::byte{0xff})};
+  inputs.q.fillNormalBf16(seed, 0);
+  inputs.k.fillNormalBf16(seed, 1);
+  inputs.v.fillNormalBf16(seed, 2);
+  return inputs;
+}
+
+/// The formula, written down as plainly as possible, for one row and head.
+void plainRow(const Inputs &in, const SequenceLength &length, std::int64_t qBegin,
+              std::int64_t kvBegin, std::int64_t row, std::int64_t head, std::vector<double> &out,
+              double &lse) {
+  const AttentionProblem &p = in.checked.problem;
+  const std::int64_t kvHead = head / (p.heads / p.kvHeads);
+  std::vector<double> scores;
+  for (std::int64_t key = 0; key < length.kv; ++key) {
+    if (p.causal && key > row + length.kv - length.q)
+      break;
+    double score = 0;
+    for (int i = 0; i < p.headDimQk; ++i)
+      score += static_cast<double>(bf16ToFloat(in.q.at<std::uint16_t>(qBegin + row, head)[i])) *
+               static_cast<double>(bf16ToFloat(in.k.at<std::uint16_t>(kvBegin + key, kvHead)[i]));
+    scores.push_back(score * *p.scale);
+  }
+  out.assign(static_cast<std::size_t>(p.headDimV), 0);
+  lse = -std::numeric_limits<double>::infinity();
+  if (scores.empty())
+    return;
+  const double maximum = *std::max_element(scores.begin(), scores.end());
+  double sum = 0;
+  for (std::size_t key = 0; key < scores.size(); ++key) {
+    const double weight = std::exp(scores[key] - maximum);
+    sum += weight;
+    for (int i = 0; i < p.headDimV; ++i)
+      out[static_cast<std::size_t>(i)] +=
+          weight * static_cast<double>(bf16ToFloat(in.v.at<std::uint16_t>(
+                       kvBegin + static_cast<std::int64_t>(key), kvHead)[i]));
+  }
+  for (double &value : out)
+    value /= sum;
+  lse = maximum + std::log(sum);
+}
+
+void expectAgreement(const AttentionProblem &problem) {
+  const Inputs in = makeInputs(problem);
+  const AttentionReference reference = attentionReference(in.checked, in.q, in.k, in.v);
+  std::int64_t qBegin = 0, kvBegin = 0;
+  std::vector<double> out;
+  double lse = 0;
+  for (const SequenceLength &length : problem.lengths) {
+    for (std::int64_t row = 0; row < length.q; ++row)
+      for (std::int64_t head = 0; head < problem.heads; ++head) {
+        plainRow(in, length, qBegin, kvBegin, row, head, out, lse);
+        const double got = reference.lseOf(qBegin + row, head);
+        if (std::isinf(lse)) {
+          EXPECT_EQ(got, lse);
+        } else {
+          ASSERT_NEAR(got, lse, 1e-12 * std::max(1.0, std::abs(lse))) << row << " " << head;
+        }
+        for (std::size_t i = 0; i < out.size(); ++i)
+          ASSERT_NEAR(reference.outRow(qBegin + row, head)[i], out[i], 1e-13) << row << " " << head;
+      }
+    qBegin += length.q;
+    kvBegin += length.kv;
+  }
+}
+
+TEST(Reference, AgreesWithThePlainFormula) {
+  AttentionProblem problem;
+  problem.heads = 4;
+  problem.kvHeads = 2;
+  problem.lengths = {{1, 1}, {0, 9}, {5, 0}, {70, 130}, {130, 70}, {250, 257}, {33, 128}};
+  for (bool causal : {false, true}) {
+    problem.causal = causal;
+    expectAgreement(problem);
+  }
+  problem.headDimQk = problem.headDimV = 64;
+  problem.k.head = 72;
+  problem.q = {.row = 4 * 80 + 8, .head = 80};
+  problem.scale = 1.7; // peaked
+  expectAgreement(problem);
+}
+
+TEST(Reference, PeakedRowsSurviveRescaling) {
+  // The maximum keeps rising along the keys, so every block rescales.
+  AttentionProblem problem;
+  problem.heads = 1;
+  problem.lengths = {{30, 600}};
+  problem.scale = 40.0;
+  expectAgreement(problem);
+}
+
+TEST(Reference, PaddingAndMaskedKeysDoNotReachTheResult) {
+  AttentionProblem problem;
+  problem.heads = 1;
+  problem.causal = true;
+  problem.lengths = {{4, 4}, {3, 3}};
+  Inputs in = makeInputs(problem);
+  const AttentionReference before = attentionReference(in.checked, in.q, in.k, in.v);
+  // The second sequence's last key is seen by its last row alone.
+  in.k.at<std::uint16_t>(6, 0)[0] = 0x7fc0;
+  const AttentionReference after = attentionReference(in.checked, in.q, in.k, in.v);
+  for (std::int64_t row = 0; row < 6; ++row)
+    EXPECT_EQ(before.lseOf(row, 0), after.lseOf(row, 0));
+  EXPECT_TRUE(std::isnan(after.lseOf(6, 0)));
+}
+
+TEST(Reference, IsFastEnoughForGigaflops) {
+  AttentionProblem problem;
+  problem.heads = 12;
+  problem.lengths = {{700, 700}};
+  const Inputs in = makeInputs(problem);
+  const auto start = std::chrono::steady_clock::now();
+  const AttentionReference reference = attentionReference(in.checked, in.q, in.k, in.v, 1);
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  RecordProperty("seconds", std::to_string(time.count()));
+  std::printf("3.8 GFLOP on one core: %.3f s\n", time.count());
+#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
+  EXPECT_LT(time.count(), 3.0) << "loose: other work may share the core";
+#endif
+}
+
+} // namespace
+} // namespace wavesmith
