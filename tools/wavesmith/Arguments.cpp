@@ -149,7 +149,7 @@ Status checkChip(std::string_view flag, std::string_view chip, std::string_view 
   struct Chip {
     std::string_view name, target;
   };
-  constexpr std::array kChips = {Chip{"MI300A", "gfx942"}, Chip{"MI300X", "gfx942"},
+  constexpr std::array kChips = {Chip{"MI300X", "gfx942"}, Chip{"MI308X", "gfx942"},
                                  Chip{"MI325X", "gfx942"}, Chip{"MI350X", "gfx950"},
                                  Chip{"MI355X", "gfx950"}};
   std::vector<std::string_view> fitting;

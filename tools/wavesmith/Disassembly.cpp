@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/support/Status.h"
+#include "emulator/Emulator.h"
 
 namespace wavesmith::cli {
 namespace {
@@ -20,11 +20,6 @@ bool startsWithAny(std::string_view text, const std::array<std::string_view, N> 
     if (text.starts_with(prefix))
       return true;
   return false;
-}
-
-Expected<std::string> decode(std::span<const std::uint32_t>, std::uint64_t, std::string_view,
-                             std::size_t *) {
-  return Status(StatusCode::Unsupported, "no disassembler yet");
 }
 
 } // namespace
@@ -70,7 +65,7 @@ Disassembly disassembleKernel(const CodeObject &object, const KernelInfo &kernel
     instruction.pc = at * 4;
     std::size_t size = 4;
     const auto rest = std::span<const std::uint32_t>(words).subspan(at);
-    const auto text = decode(rest, instruction.pc, object.target(), &size);
+    const auto text = emulator::disassemble(rest, instruction.pc, object.target(), &size);
     if (text) {
       instruction.text = *text;
       const std::string_view kind = instructionKind(*text);
