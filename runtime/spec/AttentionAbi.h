@@ -58,4 +58,12 @@ static_assert(sizeof(AttentionArguments) == 168);
 static_assert(offsetof(AttentionArguments, qRowStride) == 88);
 static_assert(offsetof(AttentionArguments, scaleLog2) == 160);
 
+/// The layout as text: every object's note carries it, and a loader with another one refuses the
+/// object, naming both. A test derives it from the structs.
+inline constexpr const char *kAttentionLayout =
+    "attention-1 args=168:q0,k8,v16,out24,lse32,partialOut40,partialLse48,work56,descaleQ64,"
+    "descaleK72,descaleV80,qRow88,qHead96,kRow104,kHead112,vRow120,vHead128,outRow136,outHead144,"
+    "lseHead152,scaleLog2-160 unit=64:qBegin0,kvBegin4,lenQ8,lenKv12,q0-16,kv0-20,kv1-24,head28,"
+    "kvHead32,slot36 rows=256 threads=512";
+
 } // namespace wavesmith

@@ -1,8 +1,11 @@
 #include "runtime/spec/KernelSpec.h"
 
+#include <cstddef>
 #include <random>
 
 #include <gtest/gtest.h>
+
+#include "runtime/spec/AttentionAbi.h"
 
 namespace wavesmith {
 namespace {
@@ -125,6 +128,28 @@ TEST(KernelSpec, ValidateSaysWhatExists) {
   EXPECT_EQ(refusal([](KernelSpec &s) { s.attention.splitKv = true; }).code(),
             StatusCode::Unsupported);
   EXPECT_EQ(refusal([](KernelSpec &s) { s.schedule = "a b"; }).code(), StatusCode::InvalidArgument);
+}
+
+// The layout's text is what a loader compares: it must follow the structs.
+TEST(AttentionAbi, LayoutTextIsThatOfTheStructs) {
+  using A = AttentionArguments;
+  using U = AttentionWorkUnit;
+  const std::string text = fmt::format(
+      "attention-{} args={}:q{},k{},v{},out{},lse{},partialOut{},partialLse{},work{},descaleQ{},"
+      "descaleK{},descaleV{},qRow{},qHead{},kRow{},kHead{},vRow{},vHead{},outRow{},outHead{},"
+      "lseHead{},scaleLog2-{} unit={}:qBegin{},kvBegin{},lenQ{},lenKv{},q0-{},kv0-{},kv1-{},"
+      "head{},kvHead{},slot{} rows={} threads={}",
+      kAttentionAbiVersion, sizeof(A), offsetof(A, q), offsetof(A, k), offsetof(A, v),
+      offsetof(A, out), offsetof(A, lse), offsetof(A, partialOut), offsetof(A, partialLse),
+      offsetof(A, work), offsetof(A, descaleQ), offsetof(A, descaleK), offsetof(A, descaleV),
+      offsetof(A, qRowStride), offsetof(A, qHeadStride), offsetof(A, kRowStride),
+      offsetof(A, kHeadStride), offsetof(A, vRowStride), offsetof(A, vHeadStride),
+      offsetof(A, outRowStride), offsetof(A, outHeadStride), offsetof(A, lseHeadStride),
+      offsetof(A, scaleLog2), sizeof(U), offsetof(U, qBegin), offsetof(U, kvBegin),
+      offsetof(U, lenQ), offsetof(U, lenKv), offsetof(U, q0), offsetof(U, kv0), offsetof(U, kv1),
+      offsetof(U, head), offsetof(U, kvHead), offsetof(U, slot), kAttentionBlockM,
+      kAttentionThreads);
+  EXPECT_EQ(text, kAttentionLayout);
 }
 
 } // namespace
