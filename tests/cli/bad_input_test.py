@@ -62,15 +62,15 @@ class BadInput(CliTest):
             self.refusedRun("--heads", text, "1 to 128", heads=text)
 
     def test_kv_heads(self):
-        self.refusedRun("--kv-heads", "3", "8", "divisor", heads="8", kv_heads="3")
-        self.refusedRun("--kv-heads", "4", "2", heads="2", kv_heads="4")
+        self.refusedRun("heads 8", "multiple", "kv_heads 3", heads="8", kv_heads="3")
+        self.refusedRun("heads 2", "multiple", "kv_heads 4", heads="2", kv_heads="4")
         self.refusedRun("--kv-heads", "0", kv_heads="0")
 
     def test_lengths(self):
-        self.refusedRun("--lens", "-5:8", "negative", lens="8:8,-5:8")
-        self.refusedRun("--lens", "8:-1", "negative", lens="8:-1")
-        self.refusedRun("--lens", "16777217", "16777216", lens="16777217:1")
-        self.refusedRun("--lens", "16777216", lens="16777216:1,1:1")
+        self.refusedRun("sequence 1", "-5", "0 or more", lens="8:8,-5:8")
+        self.refusedRun("sequence 0", "-1", "0 or more", lens="8:-1")
+        self.refusedRun("16777217", "16777216", lens="16777217:1")
+        self.refusedRun("16777216", lens="16777216:1,1:1")
         for text in (
             "8",
             "8:",

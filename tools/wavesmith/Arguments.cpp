@@ -61,36 +61,6 @@ Expected<std::vector<std::string>> parseList(std::string_view flag, std::string_
   }
 }
 
-Expected<std::vector<SequenceLength>> parseLengths(std::string_view flag, std::string_view text) {
-  WAVESMITH_ASSIGN(const std::vector<std::string> items, parseList(flag, text));
-  std::vector<SequenceLength> lengths;
-  std::int64_t totalQ = 0, totalKv = 0;
-  for (std::size_t index = 0; index < items.size(); ++index) {
-    const std::string_view item = items[index];
-    const std::size_t colon = item.find(':');
-    SequenceLength length;
-    if (colon == std::string_view::npos || !parseWhole(item.substr(0, colon), length.q) ||
-        !parseWhole(item.substr(colon + 1), length.kv))
-      return error(StatusCode::InvalidArgument,
-                   "{}: sequence {} is \"{}\"; expected <queries>:<keys> such as 603:603", flag,
-                   index, item);
-    if (length.q < 0 || length.kv < 0)
-      return error(StatusCode::InvalidArgument,
-                   "{}: sequence {} is \"{}\"; lengths cannot be negative", flag, index, item);
-    if (length.q > kMaxTokens || length.kv > kMaxTokens)
-      return error(StatusCode::InvalidArgument, "{}: sequence {} is \"{}\"; at most {} tokens",
-                   flag, index, item, kMaxTokens);
-    totalQ += length.q;
-    totalKv += length.kv;
-    lengths.push_back(length);
-  }
-  if (totalQ > kMaxTokens || totalKv > kMaxTokens)
-    return error(StatusCode::InvalidArgument,
-                 "{}: {} queries and {} keys in all; at most {} tokens of each", flag, totalQ,
-                 totalKv, kMaxTokens);
-  return lengths;
-}
-
 Status checkWord(std::string_view flag, std::string_view text,
                  const std::vector<std::string_view> &words) {
   if (std::find(words.begin(), words.end(), text) != words.end())

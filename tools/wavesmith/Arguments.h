@@ -13,9 +13,6 @@
 
 namespace wavesmith::cli {
 
-inline constexpr std::int64_t kMaxHeads = 128;
-inline constexpr std::int64_t kMaxTokens = std::int64_t{1} << 24;
-
 /// A whole decimal number in [low, high].
 Expected<std::int64_t> parseCount(std::string_view flag, std::string_view text, std::int64_t low,
                                   std::int64_t high);
@@ -26,12 +23,6 @@ struct HeadDim {
 };
 /// "192x128", or "128" for 128x128.
 Expected<HeadDim> parseHeadDim(std::string_view flag, std::string_view text);
-
-struct SequenceLength {
-  std::int64_t q = 0, kv = 0;
-};
-/// "q:kv,q:kv,..."
-Expected<std::vector<SequenceLength>> parseLengths(std::string_view flag, std::string_view text);
 
 /// The pieces between commas; an empty piece is an error.
 Expected<std::vector<std::string>> parseList(std::string_view flag, std::string_view text);

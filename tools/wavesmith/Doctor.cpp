@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/hip/HipTable.h"
 #include "runtime/provider/JitProvider.h"
 #include "runtime/spec/KernelSpec.h"
 #include "runtime/support/Env.h"
@@ -87,6 +88,48 @@ Finding checkCompiler() {
           fmt::format("made {} in {:.0f} ms", (*object)->kernelName, (*object)->compileMs), ""};
 }
 
+std::string describe(const DeviceInfo &device) {
+  return fmt::format("{} ({}, {} CUs, {} KiB LDS)", device.name, device.target, device.computeUnits,
+                     device.ldsBytes / 1024);
+}
+
+Finding checkHip() {
+  const auto table = HipTable::open(DeviceChoice::Hip);
+  if (table)
+    return {"hip", State::Ok,
+            fmt::format("{}: {}", (*table)->library(), describe((*table)->device())), ""};
+  // No GPU is no fault of the machine: the emulator is there for that.
+  return {"hip", State::Note, table.status().message(),
+          "nothing to do without a gfx942 or gfx950 GPU; with one, install ROCm or set "
+          "WAVESMITH_HIP_LIBRARY"};
+}
+
+Finding checkEmulator() {
+  const auto table = HipTable::open(DeviceChoice::Emulator);
+  if (table)
+    return {"emulator", State::Ok,
+            fmt::format("{}: {}", (*table)->library(), describe((*table)->device())), ""};
+  return {"emulator", State::Broken, table.status().message(),
+          "build it (scripts/setup.sh), correct WAVESMITH_EMULATOR, or set "
+          "WAVESMITH_EMULATOR_LIBRARY"};
+}
+
+/// The device that `run` takes without --device.
+Finding checkDevice() {
+  const auto choice = parseDeviceChoice(env::get("WAVESMITH_DEVICE"));
+  if (!choice)
+    return {"device", State::Broken, choice.status().message(),
+            "set WAVESMITH_DEVICE to auto, hip or emulator, or unset it"};
+  const auto table = HipTable::open(*choice);
+  if (!table)
+    return {"device", State::Broken, table.status().message(),
+            "see hip and emulator above; WAVESMITH_DEVICE=emulator needs no GPU"};
+  return {"device", State::Ok,
+          fmt::format("{}{}", (*table)->isEmulator() ? "the emulator, as " : "",
+                      describe((*table)->device())),
+          ""};
+}
+
 Finding checkCache() {
   Finding finding{"cache", State::Broken, "", ""};
   const auto path = env::cacheDirectory();
@@ -152,6 +195,9 @@ public:
   Expected<Result> run() override {
     std::vector<Finding> findings;
     findings.push_back(checkVersions());
+    findings.push_back(checkHip());
+    findings.push_back(checkEmulator());
+    findings.push_back(checkDevice());
     findings.push_back(checkCompiler());
     findings.push_back(checkCache());
 

@@ -10,7 +10,10 @@
 #include <fmt/format.h>
 
 #include "emulator/Emulator.h"
+#include "runtime/dispatch/AttentionProblem.h"
+#include "runtime/hip/HipTable.h"
 #include "runtime/spec/KernelSpec.h"
+#include "runtime/support/Env.h"
 #include "runtime/support/Status.h"
 #include "tools/wavesmith/Arguments.h"
 #include "tools/wavesmith/Command.h"
@@ -20,14 +23,13 @@ namespace {
 
 /// What was asked, checked.
 struct Request {
-  KernelSpec spec;
-  std::int64_t heads = 0, kvHeads = 0;
-  std::vector<SequenceLength> lengths;
+  AttentionProblem problem;
   bool verify = false;
   emulator::Checks checks;
   emulator::ExecutionOrder order;
   std::uint64_t seed = 1;
-  std::string chip, device;
+  std::string chip;
+  DeviceChoice device = DeviceChoice::Auto;
 };
 
 class Run final : public Command {
@@ -55,7 +57,7 @@ public:
                    "lds-late lockstep run-to-barrier preemptive poison, with commas")
         ->default_val("default");
     app.add_option("--seed", seed_, "Of the inputs and of preemptive orders")->default_val("1");
-    app.add_option("--chip", chip_, "Chip that the emulator models: MI300X, MI325X");
+    app.add_option("--chip", chip_, "Chip that the emulator models: MI300X, MI308X, MI325X");
     app.add_option("--device", device_,
                    "auto, hip or emulator; auto takes a real GPU if one is there");
     app.add_option("--splits", splits_, "Not supported yet");
@@ -76,45 +78,51 @@ private:
     WAVESMITH_TRY(refuseLater("--trace", !trace_.empty()));
 
     Request request;
+    AttentionProblem &problem = request.problem;
     WAVESMITH_ASSIGN(const HeadDim dim, parseHeadDim("--head-dim", headDim_));
-    WAVESMITH_ASSIGN(request.spec, checkedSpec({"--target", "--dtype", "--head-dim"}, target_,
-                                               dtype_, dim, causal_));
-    WAVESMITH_ASSIGN(request.heads, parseCount("--heads", heads_, 1, kMaxHeads));
-    request.kvHeads = request.heads;
+    WAVESMITH_ASSIGN(const KernelSpec spec, checkedSpec({"--target", "--dtype", "--head-dim"},
+                                                        target_, dtype_, dim, causal_));
+    problem.target = spec.target;
+    problem.dtype = spec.attention.dtype;
+    problem.headDimQk = dim.qk;
+    problem.headDimV = dim.v;
+    problem.causal = causal_;
+    WAVESMITH_ASSIGN(problem.heads, parseCount("--heads", heads_, 1, kMaxHeads));
     if (!kvHeads_.empty()) {
-      WAVESMITH_ASSIGN(request.kvHeads, parseCount("--kv-heads", kvHeads_, 1, kMaxHeads));
+      WAVESMITH_ASSIGN(problem.kvHeads, parseCount("--kv-heads", kvHeads_, 1, kMaxHeads));
     }
-    if (request.heads % request.kvHeads != 0)
-      return error(StatusCode::InvalidArgument,
-                   "--kv-heads is {}; --heads {} is no multiple of it, expected a divisor",
-                   request.kvHeads, request.heads);
-
-    if (!lens_.empty()) {
-      if (!qLen_.empty() || !kvLen_.empty())
-        return Status(StatusCode::InvalidArgument,
-                      "--lens and --q-len/--kv-len exclude each other; give one of them");
-      WAVESMITH_ASSIGN(request.lengths, parseLengths("--lens", lens_));
-    } else {
-      if (qLen_.empty() || kvLen_.empty())
-        return Status(StatusCode::InvalidArgument,
-                      "no lengths; expected --lens q:kv,... or both --q-len and --kv-len");
-      SequenceLength length;
-      WAVESMITH_ASSIGN(length.q, parseCount("--q-len", qLen_, 0, kMaxTokens));
-      WAVESMITH_ASSIGN(length.kv, parseCount("--kv-len", kvLen_, 0, kMaxTokens));
-      request.lengths.push_back(length);
-    }
+    WAVESMITH_ASSIGN(problem.lengths, lengths());
+    // Everything that depends on more than one flag.
+    WAVESMITH_ASSIGN([[maybe_unused]] const CheckedProblem checked, checkProblem(problem));
 
     WAVESMITH_ASSIGN(request.checks, withFlag("--checks", emulator::Checks::parse(checks_)));
     WAVESMITH_ASSIGN(request.order, withFlag("--order", emulator::ExecutionOrder::parse(order_)));
     WAVESMITH_ASSIGN(request.seed, parseSeed("--seed", seed_));
     if (!chip_.empty())
-      WAVESMITH_TRY(checkChip("--chip", chip_, request.spec.target));
+      WAVESMITH_TRY(checkChip("--chip", chip_, problem.target));
     request.chip = chip_;
-    if (!device_.empty())
-      WAVESMITH_TRY(checkWord("--device", device_, {"auto", "hip", "emulator"}));
-    request.device = device_;
+    WAVESMITH_ASSIGN(
+        request.device,
+        withFlag("--device",
+                 parseDeviceChoice(device_.empty() ? env::get("WAVESMITH_DEVICE") : device_)));
     request.verify = verify_;
     return request;
+  }
+
+  Expected<std::vector<SequenceLength>> lengths() const {
+    if (!lens_.empty()) {
+      if (!qLen_.empty() || !kvLen_.empty())
+        return Status(StatusCode::InvalidArgument,
+                      "--lens and --q-len/--kv-len exclude each other; give one of them");
+      return withFlag("--lens", parseLengths(lens_));
+    }
+    if (qLen_.empty() || kvLen_.empty())
+      return Status(StatusCode::InvalidArgument,
+                    "no lengths; expected --lens q:kv,... or both --q-len and --kv-len");
+    SequenceLength length;
+    WAVESMITH_ASSIGN(length.q, parseCount("--q-len", qLen_, 0, kMaxTokens));
+    WAVESMITH_ASSIGN(length.kv, parseCount("--kv-len", kvLen_, 0, kMaxTokens));
+    return std::vector<SequenceLength>{length};
   }
 
   std::string target_, dtype_, headDim_, heads_, kvHeads_, qLen_, kvLen_, lens_, checks_, order_,

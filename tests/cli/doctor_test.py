@@ -1,0 +1,84 @@
+"""wavesmith doctor and targets: what is wrong is named with a remedy; exit code 3 when `run` could
+not work."""
+
+import unittest
+
+from cli import ENVIRONMENT, FINE, HAVE_COMPILER, CliTest
+
+
+class Doctor(CliTest):
+    def doctor(self, broken=(), **env):
+        """The findings by name, when exactly these are broken."""
+        broken = set(broken) | (set() if HAVE_COMPILER else {"compiler"})
+        report = self.json("doctor", "doctor", code=ENVIRONMENT if broken else FINE, **env)
+        found = {check["name"]: check for check in report["checks"]}
+        self.assertEqual({n for n, c in found.items() if c["state"] == "broken"}, broken)
+        for check in found.values():
+            self.assertTrue(check["detail"], check)
+            if check["state"] == "broken":
+                self.assertTrue(check["remedy"], check)
+        return found
+
+    def test_fine(self):
+        found = self.doctor()
+        self.assertEqual(set(found), {"version", "hip", "emulator", "device", "compiler", "cache"})
+        self.assertIn(str(self.cache), found["cache"]["detail"])
+        self.assertIn("gfx942", found["device"]["detail"])
+        code, out, err = self.wavesmith("doctor")
+        self.assertEqual((code, err), (FINE if HAVE_COMPILER else ENVIRONMENT, ""))
+        self.assertRegex(out, r"(?m)^ok +emulator ")
+
+    def test_no_compiler(self):
+        self.doctor(["compiler"], WAVESMITH_COMPILER_LIBRARY="/nowhere/c.so")
+
+    def test_jit_variable(self):
+        self.doctor(["compiler"], WAVESMITH_JIT="perhaps")
+
+    def test_no_emulator(self):
+        self.doctor(["emulator", "device"], WAVESMITH_EMULATOR_LIBRARY="/nowhere/e.so")
+
+    def test_bad_emulator_settings(self):
+        self.doctor(["emulator", "device"], WAVESMITH_EMULATOR="chip=MI1")
+
+    def test_device_variable(self):
+        self.doctor(["device"], WAVESMITH_DEVICE="gpu")
+
+    def test_cache_open_to_others(self):
+        self.cache.mkdir()
+        self.cache.chmod(0o777)
+        found = self.doctor(["cache"])
+        self.assertIn("chmod 700", found["cache"]["remedy"])
+
+    def test_cache_is_a_file(self):
+        self.cache.write_text("x")
+        self.doctor(["cache"])
+        self.assertEqual(self.cache.read_text(), "x")
+
+    def test_no_home(self):
+        self.doctor(["cache"], WAVESMITH_CACHE_DIR="", XDG_CACHE_HOME="", HOME="")
+
+    def test_cache_off(self):
+        found = self.doctor(WAVESMITH_CACHE_DIR="off")
+        self.assertEqual(found["cache"]["state"], "note")
+
+    def test_cache_size(self):
+        self.doctor(["cache"], WAVESMITH_CACHE_SIZE="lots")
+
+
+class Targets(CliTest):
+    def test_targets(self):
+        rows = {t["name"]: t for t in self.json("targets", "targets", "--kernels")["targets"]}
+        self.assertTrue(rows["gfx942"]["compiles"])
+        self.assertFalse(rows["gfx950"]["compiles"])
+        names = {k["name"] for k in rows["gfx942"]["kernels"]}
+        self.assertEqual(len(names), 6)  # three head dims, causal and not
+        short = self.json("targets", "targets")["targets"]
+        self.assertEqual([t["kernels"] for t in short], [[], []])
+        code, out, _ = self.wavesmith("targets", "--kernels")
+        self.assertEqual(code, FINE)
+        for name in names:
+            self.assertIn(name, out)
+
+
+if __name__ == "__main__":
+    unittest.main()
