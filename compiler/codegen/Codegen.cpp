@@ -145,12 +145,12 @@ llvm::Expected<ObjectResult> translateAndGenerate(mlir::ModuleOp module,
 
 llvm::Expected<ObjectResult> generateObject(mlir::ModuleOp module, const CodegenOptions &options) {
   auto result = translateAndGenerate(module, options);
-  if (result)
+  if (result || !options.reproducer)
     return result;
-  return withReproducer(result.takeError(), module,
-                        {.directory = options.reproducerDirectory,
-                         .name = options.kernel.empty() ? "kernel" : options.kernel,
-                         .command = codegenReplayCommand(options.emit.target)});
+  ReproducerOptions reproducer = *options.reproducer;
+  if (reproducer.command.empty())
+    reproducer.command = codegenReplayCommand(options.emit.target);
+  return withReproducer(result.takeError(), module, reproducer);
 }
 
 llvm::Expected<ObjectResult> generateObjectFromIr(llvm::StringRef text, llvm::StringRef name,

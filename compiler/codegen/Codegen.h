@@ -21,7 +21,8 @@ struct CodegenOptions {
   ResourceLimits resources;
   std::optional<LoopExpectation> loops; ///< none: loops are reported and not judged
   std::string dumpDirectory;            ///< <kernel>.ll, .s and .co go there; "" = no dump
-  std::string reproducerDirectory;      ///< of a failed module; "" = the temporary directory
+  /// Where a failure leaves its module; none: nowhere. An empty command becomes the usual one.
+  std::optional<ReproducerOptions> reproducer;
 };
 
 /// Wall time of each stage in milliseconds.
@@ -41,7 +42,7 @@ struct ObjectResult {
   StageTimes times;
 };
 
-/// `module` stays as it is; a failure leaves it as a reproducer (Reproducer.h).
+/// `module` stays as it is.
 llvm::Expected<ObjectResult> generateObject(mlir::ModuleOp module, const CodegenOptions &options);
 /// The same from textual LLVM IR; `name` leads the diagnostics.
 llvm::Expected<ObjectResult> generateObjectFromIr(llvm::StringRef text, llvm::StringRef name,

@@ -141,8 +141,8 @@ TEST_F(Codegen, FailureLeavesAReproducerThatParses) {
   auto module = parse(fixture("store.mlir"));
   ASSERT_TRUE(bool(module));
   auto result = generateObject(
-      *module,
-      {.emit = {.target = "gfx999"}, .kernel = "store", .reproducerDirectory = directory_});
+      *module, {.emit = {.target = "gfx999"},
+                .reproducer = ReproducerOptions{.directory = directory_, .name = "store"}});
   ASSERT_FALSE(bool(result));
   const Status status = toStatus(result.takeError());
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
@@ -159,8 +159,8 @@ TEST_F(Codegen, FailureLeavesAReproducerThatParses) {
 TEST_F(Codegen, SuccessLeavesNoReproducer) {
   auto module = parse(fixture("store.mlir"));
   ASSERT_TRUE(bool(module));
-  auto result =
-      generateObject(*module, {.emit = {.target = "gfx942"}, .reproducerDirectory = directory_});
+  auto result = generateObject(*module, {.emit = {.target = "gfx942"},
+                                         .reproducer = ReproducerOptions{.directory = directory_}});
   ASSERT_TRUE(bool(result)) << message(result.takeError());
   EXPECT_TRUE(files().empty());
 }
