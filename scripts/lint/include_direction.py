@@ -34,8 +34,8 @@ TABLE = {
     "runtime/cache": (_PROVIDER, ("fmt/", "hiredis/", "nlohmann/")),
     "runtime/hip": (_SUPPORT, ("fmt/", "hip/")),
     "runtime/scales": (_SPEC, ("fmt/", "nlohmann/")),
-    "runtime/verify": (_SPEC, ("fmt/",)),
     "runtime/dispatch": (_CACHE + _HIP + ("runtime/scales",), ("fmt/", "nlohmann/", "sqlite3")),
+    "runtime/verify": (_DISPATCH, ("fmt/",)),
     "runtime/exec": (_OBJECT + _HIP, ("fmt/", "nlohmann/")),
     "runtime/session": (_DISPATCH + ("runtime/verify", "runtime/exec"), ("fmt/", "nlohmann/")),
     "runtime/capi": (_RUNTIME, ("fmt/",)),
@@ -45,6 +45,7 @@ TABLE = {
     "dialects": ((), _LLVM + ("fmt/",)),
     "compiler": (_PROVIDER + _COMPILER, _LLVM + ("fmt/",)),
     "tools/wavesmith-opt": (_RUNTIME + _COMPILER, _LLVM + ("fmt/",)),
+    "tools/wavesmith-compile": (_RUNTIME + _COMPILER, ("fmt/",)),
     "tools": (_RUNTIME + ("emulator",), ("fmt/", "CLI/", "nlohmann/", "amd_comgr/")),
     "tests": (
         _RUNTIME + ("emulator", "tests") + _COMPILER,
