@@ -65,7 +65,6 @@ Value Emitter::bitAnd(Value a, int mask) {
 Value Emitter::bitXor(Value a, int mask) {
   return LLVM::XOrOp::create(builder_, a, constant(mask));
 }
-Value Emitter::bitOr(Value a, Value b) { return LLVM::OrOp::create(builder_, a, b); }
 Value Emitter::minimum(Value a, Value b) { return LLVM::SMinOp::create(builder_, a, b); }
 Value Emitter::maximum(Value a, Value b) { return LLVM::SMaxOp::create(builder_, a, b); }
 Value Emitter::signExtend(Value a) { return LLVM::SExtOp::create(builder_, i64(), a); }

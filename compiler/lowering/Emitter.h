@@ -3,8 +3,6 @@
 // folder use, so that they read as the algorithm and not as create<> calls. Constants are cached in
 // the entry block of the function under construction. One per function; not thread-safe.
 
-#include <functional>
-
 #include <mlir/Dialect/LLVMIR/LLVMDialect.h>
 #include <mlir/Dialect/LLVMIR/ROCDLDialect.h>
 #include <mlir/IR/ImplicitLocOpBuilder.h>
@@ -46,7 +44,6 @@ public:
   Value shiftRight(Value a, int bits); ///< logical
   Value bitAnd(Value a, int mask);
   Value bitXor(Value a, int mask);
-  Value bitOr(Value a, Value b);
   Value minimum(Value a, Value b); ///< signed
   Value maximum(Value a, Value b); ///< signed
   Value signExtend(Value a);       ///< i32 to i64

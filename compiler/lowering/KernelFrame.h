@@ -3,6 +3,9 @@
 // runtime/spec/AttentionAbi.h, the LDS of K and V, the work unit and the ids that every other
 // emitter starts from. Owns the builder; lives as long as the emission of one kernel.
 
+#include <functional>
+#include <memory>
+
 #include <mlir/IR/BuiltinOps.h>
 
 #include "compiler/lowering/Emitter.h"

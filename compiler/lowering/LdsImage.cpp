@@ -194,8 +194,15 @@ std::string unsupportedReason(const KernelShape &shape, const Schedule &schedule
       schedule.maxChains > 8 || schedule.sumChains > 8)
     return "softmax pipeline distance and chains: want 1..8";
   const MfmaAtom &atom = atoms(target, shape.element).front();
-  const int lds = keyImage(atom, schedule, shape.headDimQk, target).totalBytes() +
-                  valueImage(atom, schedule, shape.headDimV, target).totalBytes();
+  const LdsImage keys = keyImage(atom, schedule, shape.headDimQk, target);
+  const int keyWait = static_cast<int>(keys.transfers.size()) * (schedule.kBuffers - 2);
+  if (schedule.keyWait < 0 || schedule.keyWait > keyWait || schedule.valueWait < 0 ||
+      schedule.valueWait > schedule.pre)
+    return fmt::format("waits of {} for K and {} for V: want 0..{} and 0..{}, or tiles are read "
+                       "before they are there",
+                       schedule.keyWait, schedule.valueWait, keyWait, schedule.pre);
+  const int lds =
+      keys.totalBytes() + valueImage(atom, schedule, shape.headDimV, target).totalBytes();
   if (lds > target.ldsBytes)
     return fmt::format("{} bytes of LDS with {} K buffers: {} has {}", lds, schedule.kBuffers,
                        target.name, target.ldsBytes);

@@ -97,5 +97,12 @@ TEST(UnsupportedReasonTest, NamesWhatIsWrong) {
             "68864 bytes of LDS with 4 K buffers: gfx942 has 65536");
 }
 
+TEST(UnsupportedReasonTest, RefusesWaitsThatAreTooLoose) {
+  EXPECT_EQ(unsupportedReason({}, {.kBuffers = 3, .keyWait = 12}, gfx942()), "");
+  EXPECT_EQ(unsupportedReason({}, {.keyWait = 1}, gfx942()),
+            "waits of 1 for K and 3 for V: want 0..0 and 0..3, or tiles are read before they are "
+            "there");
+}
+
 } // namespace
 } // namespace wavesmith::compiler
