@@ -1,0 +1,140 @@
+"""wavesmith run: verified results, the cache between processes, damage, races, kills."""
+
+import os
+import signal
+import time
+import unittest
+
+from cli import ENVIRONMENT, HAVE_COMPILER, CliTest
+
+CALL = ("run", "--target", "gfx942", "--dtype", "bf16", "--head-dim", "64x64", "--verify")
+SMALL = (*CALL, "--heads", "2", "--lens", "33:33")
+
+
+@unittest.skipUnless(HAVE_COMPILER, "this build has no compiler")
+class Run(CliTest):
+    def check(self, *args, provider=None, **env):
+        report = self.json("run", *args, **env)
+        if provider:
+            self.assertEqual(report["provider"], provider)
+        self.assertEqual(report["compile_ms"] > 0, report["provider"] == "jit")
+        self.assertEqual(set(report["checks"].values()), {0})
+        self.assertEqual(report["faults"], [])
+        errors = report["errors"]
+        self.assertLessEqual(errors["out_rel_rms"], 3e-3)
+        self.assertLessEqual(errors["out_row_rel_max"], 8e-3)
+        self.assertLessEqual(errors["lse_max_abs"], 1e-4)
+        (kernel,) = report["kernels"]
+        self.assertEqual(kernel["scratch_bytes"], 0)
+        self.assertLessEqual(kernel["vgprs"], 256)
+        self.assertGreater(report["emulated"]["instructions"], 0)
+        self.assertIsNone(report["modelled"])
+        return report
+
+    def entries(self):
+        """The cache's files of a size that only an object has."""
+        return [p for p in self.cache.rglob("*") if p.is_file() and p.stat().st_size > 1000]
+
+    def test_second_process_hits_the_disk(self):
+        self.check(*SMALL, provider="jit")
+        self.assertEqual(len(self.entries()), 1)
+        self.check(*SMALL, provider="disk")
+        # A hit needs no compiler.
+        self.check(*SMALL, provider="disk", WAVESMITH_COMPILER_LIBRARY="/nowhere/c.so")
+        self.check(*SMALL, provider="disk", WAVESMITH_JIT="forbid")
+        # Another specialisation is another entry.
+        self.check(*SMALL, "--causal", provider="jit")
+        self.assertEqual(len(self.entries()), 2)
+
+    def test_damaged_entry(self):
+        self.check(*SMALL, provider="jit")
+        (entry,) = self.entries()
+        whole = entry.read_bytes()
+        middle = len(whole) // 2
+        flipped = whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
+        for damaged in (flipped, whole[:middle], b"", b"x" * len(whole)):
+            entry.write_bytes(damaged)
+            code, out, err = self.wavesmith(*SMALL)
+            self.assertEqual(code, 0, err)
+            self.assertIn(entry.name[:16], err, "the damage is not reported")
+            self.assertIn("jit", out)
+            self.assertEqual(entry.read_bytes(), whole, "the entry was not rebuilt")
+            self.check(*SMALL, provider="disk")
+
+    def test_two_at_once(self):
+        running = [self.start(*SMALL, "--json") for _ in range(2)]
+        done = [self.finish(process) for process in running]
+        for code, _, err in done:
+            self.assertEqual(code, 0, err)
+        self.assertEqual(len(self.entries()), 1)
+        self.check(*SMALL, provider="disk")
+
+    def test_killed(self):
+        for delay in (0.05, 0.15, 0.3, 0.45):
+            process = self.start(*SMALL)
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+            self.finish(process)
+        self.check(*SMALL)
+        self.check(*SMALL, provider="disk")
+
+    def test_jit_forbidden(self):
+        err = self.refused(SMALL, "forbid", code=ENVIRONMENT, WAVESMITH_JIT="forbid")
+        self.assertIn("64x64", err)
+
+    def test_no_cache(self):
+        self.check(*SMALL, provider="jit", WAVESMITH_CACHE_DIR="off")
+        self.check(*SMALL, provider="jit", WAVESMITH_CACHE_DIR="", XDG_CACHE_HOME="", HOME="")
+        self.cache.write_text("a file where the directory should be")
+        self.check(*SMALL, provider="jit")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_read_only_cache(self):
+        self.cache.mkdir(mode=0o500)
+        self.check(*SMALL, provider="jit")
+
+    def test_lengths(self):
+        lengths = "1:1,0:5,7:0,31:64,64:31,257:129,0:0"
+        for more in ([], ["--causal"]):
+            self.check(*CALL, "--heads", "4", "--kv-heads", "2", "--lens", lengths, *more)
+
+    def test_nothing_to_do(self):
+        report = self.json("run", *CALL, "--heads", "1", "--lens", "0:0,0:7")
+        self.assertEqual(report["emulated"]["instructions"], 0)
+
+    def test_single_sequence(self):
+        self.check(*CALL, "--heads", "1", "--q-len", "65", "--kv-len", "130", "--causal")
+
+    def test_orders(self):
+        for order in ("vmem-early", "lds-late", "run-to-barrier", "preemptive,poison"):
+            self.check(*SMALL, "--order", order, "--seed", "5")
+
+    def test_same_bits(self):
+        first = self.check(*SMALL)
+        again = self.check(*SMALL, "--order", "preemptive")
+        self.assertEqual(first["errors"], again["errors"])
+        other = self.check(*SMALL, "--seed", "2")
+        self.assertNotEqual(first["errors"], other["errors"])
+
+    def test_checks(self):
+        report = self.json("run", *SMALL, "--checks", "none")
+        self.assertEqual(set(report["checks"].values()), {None})
+        report = self.json("run", *SMALL, "--checks", "memory,races")
+        on = {name for name, count in report["checks"].items() if count is not None}
+        self.assertEqual(on, {"memory", "races"})
+
+    def test_text(self):
+        code, out, err = self.wavesmith(*SMALL)
+        self.assertEqual((code, err), (0, ""))
+        for word in ("ws_attention_bf16_d64x64_gfx942", "VGPR", "jit", "ms", "races", "rms"):
+            self.assertIn(word, out)
+        self.assertLess(len(out.splitlines()), 25)
+
+    def test_no_gpu(self):
+        if os.path.exists("/dev/kfd"):
+            self.skipTest("there may be a GPU")
+        self.refused([*SMALL, "--device", "hip"], code=ENVIRONMENT)
+
+
+if __name__ == "__main__":
+    unittest.main()
