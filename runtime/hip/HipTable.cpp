@@ -1,0 +1,258 @@
+#include "runtime/hip/HipTable.h"
+
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include <dlfcn.h>
+
+#include "runtime/support/Env.h"
+#include "runtime/support/Log.h"
+
+namespace wavesmith {
+namespace {
+
+constexpr const char *kEmulatorLibrary = "libwavesmith-hip-emulator.so";
+constexpr std::string_view kTargets[] = {"gfx942", "gfx950"};
+
+// Where HIP's property functions put gcnArchName: the 5.2 layout, and that of ROCm 6 and later
+// (1472 bytes). The buffer has room for a layout that grew.
+constexpr std::size_t kArchOffset = 396, kArchOffsetR0600 = 1160, kPropertyBytes = 8192;
+static_assert(offsetof(hipDeviceProp_t, gcnArchName) == kArchOffset);
+
+template <typename Function> Function symbol(void *library, const char *name) {
+  return reinterpret_cast<Function>(dlsym(library, name));
+}
+
+/// Directories in which our own libraries may lie: beside this code, in ../lib of it and of the
+/// executable.
+std::vector<std::string> libraryDirectories() {
+  std::vector<std::string> directories;
+  const auto add = [&](const std::filesystem::path &file) {
+    if (file.empty())
+      return;
+    directories.push_back(file.parent_path().string());
+    directories.push_back((file.parent_path() / "../lib").string());
+  };
+  Dl_info self;
+  if (dladdr(reinterpret_cast<const void *>(&libraryDirectories), &self) && self.dli_fname)
+    add(self.dli_fname);
+  std::error_code ignored;
+  add(std::filesystem::read_symlink("/proc/self/exe", ignored));
+  return directories;
+}
+
+std::string baseTarget(std::string_view arch) {
+  return std::string(arch.substr(0, arch.find(':')));
+}
+
+StatusCode statusCodeOf(hipError_t code, bool emulator) {
+  switch (code) {
+  case hipErrorOutOfMemory:
+    return StatusCode::ResourceExhausted;
+  case hipErrorInvalidImage:
+    return StatusCode::Corrupt;
+  case hipErrorNoBinaryForGpu:
+    return StatusCode::Unsupported;
+  case hipErrorNotFound:
+  case hipErrorFileNotFound:
+    return StatusCode::NotFound;
+  case hipErrorInvalidConfiguration:
+    return StatusCode::InvalidArgument;
+  case hipErrorLaunchFailure:
+    return emulator ? StatusCode::EmulationFault : StatusCode::DeviceError;
+  default:
+    return StatusCode::DeviceError;
+  }
+}
+
+} // namespace
+
+Expected<DeviceChoice> parseDeviceChoice(std::string_view text) {
+  if (text == "auto")
+    return DeviceChoice::Auto;
+  if (text == "hip")
+    return DeviceChoice::Hip;
+  if (text == "emulator")
+    return DeviceChoice::Emulator;
+  return error(StatusCode::InvalidArgument, "device '{}': want auto, hip or emulator", text);
+}
+
+Expected<std::shared_ptr<HipTable>> HipTable::load(const std::string &path) {
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char *reason = dlerror();
+    return error(StatusCode::NotFound, "cannot load {}: {}", path, reason ? reason : "unknown");
+  }
+  auto table = std::make_shared<HipTable>();
+  table->library_ = path;
+#define REQUIRED(name)                                                                             \
+  table->name = symbol<decltype(table->name)>(library, #name);                                     \
+  if (!table->name)                                                                                \
+    return error(StatusCode::Unsupported, "{} has no function {}; it is no HIP runtime we know",   \
+                 path, #name);
+#define TYPED(name, ...) REQUIRED(name)
+#define OPTIONAL(name) table->name = symbol<decltype(table->name)>(library, #name);
+#define EMULATOR(name, ...) table->name = symbol<decltype(table->name)>(library, #name);
+#include "runtime/hip/HipFunctions.def"
+#undef REQUIRED
+#undef TYPED
+#undef OPTIONAL
+#undef EMULATOR
+  // Not in the 5.2 headers, and the old symbol has the old layout in every release.
+  table->propertiesR0600_ =
+      symbol<decltype(table->propertiesR0600_)>(library, "hipGetDevicePropertiesR0600");
+  WAVESMITH_TRY(table->check(table->hipInit(0), "hipInit"));
+  return table;
+}
+
+Expected<DeviceInfo> HipTable::queryDevice(int ordinal) const {
+  DeviceInfo info;
+  info.ordinal = ordinal;
+  std::vector<char> properties(kPropertyBytes);
+  std::size_t offset = kArchOffsetR0600;
+  if (propertiesR0600_) {
+    WAVESMITH_TRY(check(propertiesR0600_(properties.data(), ordinal), "hipGetDeviceProperties"));
+  } else if (hipGetDeviceProperties) {
+    offset = kArchOffset;
+    WAVESMITH_TRY(check(
+        hipGetDeviceProperties(reinterpret_cast<hipDeviceProp_t *>(properties.data()), ordinal),
+        "hipGetDeviceProperties"));
+  } else {
+    return error(StatusCode::Unsupported, "{} has no hipGetDeviceProperties", library_);
+  }
+  const char *arch = properties.data() + offset;
+  info.target = baseTarget({arch, strnlen(arch, 256)});
+  if (!info.target.starts_with("gfx"))
+    return error(StatusCode::Unsupported,
+                 "{}: device {} does not say its architecture; its properties have a layout we do "
+                 "not know",
+                 library_, ordinal);
+  char name[256] = {};
+  WAVESMITH_TRY(check(hipDeviceGetName(name, sizeof(name), ordinal), "hipDeviceGetName"));
+  info.name = name;
+  int lds = 0;
+  WAVESMITH_TRY(check(
+      hipDeviceGetAttribute(&info.computeUnits, hipDeviceAttributeMultiprocessorCount, ordinal),
+      "hipDeviceGetAttribute(MultiprocessorCount)"));
+  WAVESMITH_TRY(
+      check(hipDeviceGetAttribute(&lds, hipDeviceAttributeMaxSharedMemoryPerBlock, ordinal),
+            "hipDeviceGetAttribute(MaxSharedMemoryPerBlock)"));
+  WAVESMITH_TRY(check(hipDeviceGetAttribute(&info.clockKhz, hipDeviceAttributeClockRate, ordinal),
+                      "hipDeviceGetAttribute(ClockRate)"));
+  info.ldsBytes = static_cast<std::uint64_t>(lds);
+  return info;
+}
+
+Status HipTable::selectDevice() {
+  int count = 0;
+  WAVESMITH_TRY(check(hipGetDeviceCount(&count), "hipGetDeviceCount"));
+  std::string seen;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    WAVESMITH_ASSIGN(DeviceInfo info, queryDevice(ordinal));
+    for (const std::string_view target : kTargets)
+      if (info.target == target) {
+        device_ = std::move(info);
+        return makeCurrent();
+      }
+    seen += (seen.empty() ? "" : ", ") + info.target;
+  }
+  return error(StatusCode::Unsupported, "{}: {} devices{}{}; want gfx942 or gfx950", library_,
+               count, seen.empty() ? "" : ": ", seen);
+}
+
+Status HipTable::makeCurrent() const {
+  return check(hipSetDevice(device_.ordinal), "hipSetDevice");
+}
+
+Expected<std::shared_ptr<HipTable>> HipTable::openHip() {
+  std::vector<std::string> names = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
+                                    "libamdhip64.so"};
+  if (const auto path = env::find("WAVESMITH_HIP_LIBRARY"))
+    names = {*path};
+  Status first;
+  for (const std::string &name : names) {
+    auto table = load(name);
+    if (table) {
+      WAVESMITH_TRY((*table)->selectDevice());
+      return table;
+    }
+    // A library that exists but does not work says more than one that is missing.
+    if (first.isOk() || table.status().code() != StatusCode::NotFound)
+      first = table.status();
+  }
+  return first;
+}
+
+Expected<std::shared_ptr<HipTable>> HipTable::openEmulator() {
+  std::string path;
+  if (const auto configured = env::find("WAVESMITH_EMULATOR_LIBRARY")) {
+    path = *configured;
+  } else {
+    std::string tried;
+    for (const std::string &directory : libraryDirectories()) {
+      const std::string candidate = directory + "/" + kEmulatorLibrary;
+      if (std::error_code ignored; std::filesystem::exists(candidate, ignored)) {
+        path = candidate;
+        break;
+      }
+      tried += (tried.empty() ? "" : ", ") + directory;
+    }
+    if (path.empty())
+      return error(StatusCode::NotFound, "no {} in {}; WAVESMITH_EMULATOR_LIBRARY can name it",
+                   kEmulatorLibrary, tried);
+  }
+  WAVESMITH_ASSIGN(std::shared_ptr<HipTable> table, load(path));
+  if (!table->isEmulator())
+    return error(StatusCode::InvalidArgument, "{} is not the emulator's HIP library", path);
+  WAVESMITH_TRY(table->selectDevice());
+  return table;
+}
+
+Expected<std::shared_ptr<const HipTable>> HipTable::open(DeviceChoice choice) {
+  const auto share =
+      [](Expected<std::shared_ptr<HipTable>> table) -> Expected<std::shared_ptr<const HipTable>> {
+    if (!table)
+      return table.status();
+    return std::shared_ptr<const HipTable>(*std::move(table));
+  };
+  if (choice == DeviceChoice::Emulator)
+    return share(openEmulator());
+  // Without the kernel driver there is no AMD device, and loading ROCm to hear that is slow.
+  std::error_code ignored;
+  const bool driver = std::filesystem::exists("/dev/kfd", ignored) ||
+                      env::find("WAVESMITH_HIP_LIBRARY").has_value();
+  std::string reason = "no amdgpu driver (/dev/kfd)";
+  if (choice == DeviceChoice::Hip || driver) {
+    auto table = openHip();
+    if (table || choice == DeviceChoice::Hip)
+      return share(std::move(table));
+    reason = table.status().message();
+  }
+  static std::atomic_flag said;
+  if (!said.test_and_set())
+    log::info("hip", "using the emulator reason=\"{}\"", reason);
+  auto emulator = openEmulator();
+  if (!emulator)
+    return error(emulator.status().code(), "no GPU ({}) and no emulator: {}", reason,
+                 emulator.status().message());
+  return share(std::move(emulator));
+}
+
+Status HipTable::check(hipError_t code, std::string_view call) const {
+  if (code == hipSuccess)
+    return Status::ok();
+  std::string message =
+      fmt::format("{}: {} ({})", call, hipGetErrorName(code), hipGetErrorString(code));
+  if (isEmulator()) {
+    std::string reason = code == hipErrorLaunchFailure ? wavesmithEmulatorLastFault() : "";
+    if (reason.empty())
+      reason = wavesmithEmulatorLastError();
+    if (!reason.empty())
+      message += ": " + reason;
+  }
+  return Status(statusCodeOf(code, isEmulator()), std::move(message));
+}
+
+} // namespace wavesmith
