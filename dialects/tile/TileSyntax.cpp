@@ -5,19 +5,20 @@ using namespace mlir;
 namespace wavesmith::tile {
 
 ParseResult parseParamOrValue(AsmParser &parser, Attribute &value) {
-  int64_t number;
-  if (OptionalParseResult parsed = parser.parseOptionalInteger(number); parsed.has_value()) {
-    if (failed(*parsed))
-      return failure();
-    value = IntegerAttr::get(IntegerType::get(parser.getContext(), 32), number);
-    return success();
-  }
+  // Before the integers: those would read `true` as -1.
   if (succeeded(parser.parseOptionalKeyword("true"))) {
     value = BoolAttr::get(parser.getContext(), true);
     return success();
   }
   if (succeeded(parser.parseOptionalKeyword("false"))) {
     value = BoolAttr::get(parser.getContext(), false);
+    return success();
+  }
+  int64_t number;
+  if (OptionalParseResult parsed = parser.parseOptionalInteger(number); parsed.has_value()) {
+    if (failed(*parsed))
+      return failure();
+    value = IntegerAttr::get(IntegerType::get(parser.getContext(), 32), number);
     return success();
   }
   // A builtin type is itself; every other identifier is a parameter. The verifier of tile.param

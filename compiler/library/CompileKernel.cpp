@@ -1,0 +1,130 @@
+#include "compiler/library/CompileKernel.h"
+
+#include <chrono>
+#include <span>
+
+#include <llvm/Support/Process.h>
+#include <mlir/Dialect/Arith/IR/Arith.h>
+#include <mlir/IR/Diagnostics.h>
+#include <mlir/Parser/Parser.h>
+
+#include "compiler/codegen/Codegen.h"
+#include "compiler/codegen/Diagnostics.h"
+#include "compiler/library/Pipeline.h"
+#include "dialects/tile/Tile.h"
+#include "runtime/codeobject/Note.h"
+#include "runtime/spec/AttentionAbi.h"
+
+using namespace mlir;
+
+namespace wavesmith::compiler {
+namespace {
+
+/// Collects what MLIR would print, with locations.
+class MlirDiagnostics {
+public:
+  explicit MlirDiagnostics(MLIRContext *context)
+      : handler_(context, [this](Diagnostic &diagnostic) {
+          if (!text_.empty())
+            text_ += "; ";
+          llvm::raw_string_ostream stream(text_);
+          if (auto where = llvm::dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
+            stream << where.getFilename().getValue() << ":" << where.getLine() << ": ";
+          stream << diagnostic.str();
+          return success();
+        }) {}
+
+  const std::string &text() const { return text_; }
+
+private:
+  std::string text_;
+  ScopedDiagnosticHandler handler_;
+};
+
+std::string noteJson(const KernelSpec &spec) {
+  const Toolchain &toolchain = Toolchain::builtin();
+  return printNote({.spec = spec.text(),
+                    .specKey = spec.key(),
+                    .buildKey = buildKey(spec, toolchain),
+                    .abi = fmt::format("attention-{}", kAttentionAbiVersion),
+                    .fp8Format = "",
+                    .schedule = spec.schedule.empty() ? "default" : spec.schedule,
+                    .toolchain = toolchain.compilerBuild + " llvm " + toolchain.llvmVersion});
+}
+
+/// What the schedule promises of each loop, from the figures of the shape: one MFMA takes 8 keys or
+/// 8 elements of the head dimension, one LDS read feeds two of them.
+LoopExpectation expectedLoops(const KernelSpec &spec) {
+  constexpr int scores = 16; // of a lane in a step: 32 keys x 32 queries over 64 lanes
+  constexpr int perMfma = 8; // contraction of one MFMA
+  const AttentionSpec &attention = spec.attention;
+  LoopExpectation expected;
+  expected.loops = 4; // full and masked steps, for each wave group
+  expected.mfma = (attention.headDimQk + attention.headDimV) / perMfma;
+  expected.exp = scores;
+  expected.ldsReads = *expected.mfma / 2;
+  expected.ldsWrites = 2;
+  // fma, max3, exp, add for each score or pair, three for each packed pair.
+  expected.valuBudget = scores + scores / 2 + scores + scores + 3 * scores / 2;
+  expected.stagingValu = attention.headDimV / 16;
+  expected.maskedValu = 2 * scores + 1;
+  return expected;
+}
+
+class Compiler final : public KernelCompiler {
+public:
+  std::string buildId() const override { return Toolchain::builtin().compilerBuild; }
+  Expected<CodeObjectBlob> compile(const KernelSpec &spec, const CompileOptions &options) override {
+    return compileKernel(spec, options);
+  }
+};
+
+} // namespace
+
+Expected<CodeObjectBlob> compileKernel(const KernelSpec &spec, const CompileOptions &options) {
+  const auto start = std::chrono::steady_clock::now();
+  WAVESMITH_ASSIGN(Selection selection, select(spec));
+  WAVESMITH_ASSIGN(const std::string text,
+                   templateText(selection.templateName, options.templateDirectory));
+
+  DialectRegistry registry;
+  registerTranslations(registry);
+  registry.insert<tile::TileDialect, arith::ArithDialect, LLVM::LLVMDialect, ROCDL::ROCDLDialect>();
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  MlirDiagnostics diagnostics(&context);
+
+  const std::string name = selection.templateName + ".mlir";
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(&context), name);
+  if (!module)
+    return error(StatusCode::CompileFailed, "template does not parse: {}", diagnostics.text());
+
+  PassManager passes(&context);
+  buildPipeline(passes,
+                {.target = spec.target, .kernelName = spec.kernelName(), .selection = selection});
+  if (failed(passes.run(*module)))
+    return error(StatusCode::CompileFailed, "{}: {}", spec.text(), diagnostics.text());
+
+  CodegenOptions codegen;
+  codegen.emit.target = spec.target;
+  codegen.note = noteJson(spec);
+  codegen.dumpDirectory = options.dumpDirectory;
+  codegen.resources.workgroupSize = kAttentionThreads;
+  codegen.loops = expectedLoops(spec);
+  codegen.reproducer = {.directory = options.reproducerDirectory, .name = spec.kernelName()};
+  llvm::Expected<ObjectResult> object = generateObject(*module, codegen);
+  if (!object)
+    return toStatus(object.takeError()).withContext(spec.text());
+
+  CodeObjectBlob blob;
+  auto bytes = std::as_bytes(std::span(object->bytes.data(), object->bytes.size()));
+  blob.bytes.assign(bytes.begin(), bytes.end());
+  blob.kernelName = spec.kernelName();
+  blob.provider = "jit";
+  blob.compileMs =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return blob;
+}
+
+std::unique_ptr<KernelCompiler> createKernelCompiler() { return std::make_unique<Compiler>(); }
+
+} // namespace wavesmith::compiler

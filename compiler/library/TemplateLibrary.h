@@ -1,0 +1,36 @@
+#pragma once
+// The templates by name, built in or from a directory, and which of them, with which parameter
+// values and schedule, makes the kernel of a spec. Built-in texts are constants; any thread.
+
+#include <string>
+#include <string_view>
+
+#include "runtime/spec/KernelSpec.h"
+#include "runtime/support/Status.h"
+
+namespace wavesmith::compiler {
+
+/// The text of a template: `directory`/`name`.mlir, or the built-in one when it is empty.
+Expected<std::string> templateText(std::string_view name, const std::string &directory);
+
+/// A row of the schedule table: what passes need beside the template and its parameters.
+struct ScheduleRow {
+  std::string_view name; ///< as the spec says it; "default" is the one without a name
+  std::string_view target;
+  DType dtype;
+  int blockN;    ///< keys of one step
+  int ring;      ///< operand fragments in flight in a matrix phase
+  int pre;       ///< of them, read before its barrier
+  int threshold; ///< log2 by which a row may outgrow its reference
+};
+
+struct Selection {
+  std::string templateName;
+  std::string parameters; ///< "name=value,...", for wavesmith-bind-parameters
+  const ScheduleRow *schedule = nullptr;
+};
+
+/// What makes the kernel of a valid spec.
+Expected<Selection> select(const KernelSpec &spec);
+
+} // namespace wavesmith::compiler

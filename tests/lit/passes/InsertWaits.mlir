@@ -1,0 +1,47 @@
+// RUN: wavesmith-opt %s --split-input-file --verify-diagnostics -wavesmith-insert-waits | FileCheck %s
+
+tile.kernel @k(%k: !tile.tensor<[?, ?, 192], bf16>, %work: !tile.work) {
+  %u = tile.work_unit %work
+  tile.for_keys %keys, %next of %u step 32 attributes {schedule = #tile.anti_phase<waves = 8, ring = 6, pre = 4, threshold = 8>} {
+    // Three buffers leave one tile of 12 transfers in flight, two leave none; the stores to LDS are
+    // older than the 4 fragments read ahead.
+    // CHECK: tile.phase{{ +}}vector waits [#tile.waits<group = 0, vmem = 12, lds = -1>, #tile.waits<group = 0, vmem = 0, lds = -1>, #tile.waits<group = 1, vmem = -1, lds = 4>]
+    tile.phase vector {
+      tile.yield
+    }
+    tile.phase matrix {
+      %a = tile.load %k[%keys : !tile.keys] {lds = #tile.lds<rows, offset = 0, bytes = 13056, line = 272, buffers = 3>, staging = #tile.staging<group = 0, ahead = 3>} : <[?, ?, 192], bf16> -> <[32, 192], bf16>
+      %b = tile.load %k[%keys : !tile.keys] {lds = #tile.lds<rows, offset = 0, bytes = 13056, line = 272, buffers = 2>, staging = #tile.staging<group = 0, ahead = 2>} : <[?, ?, 192], bf16> -> <[32, 192], bf16>
+      %c = tile.load %k[%keys : !tile.keys] {lds = #tile.lds<transposed_pairs, offset = 0, bytes = 13056, line = 272, buffers = 2>, staging = #tile.staging<group = 1, ahead = 2>} : <[?, ?, 192], bf16> -> <[32, 192], bf16>
+      tile.yield
+    }
+    tile.yield
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%k: !tile.tensor<[?, ?, 192], bf16>, %work: !tile.work) {
+  %u = tile.work_unit %work
+  tile.for_keys %keys, %next of %u step 32 attributes {schedule = #tile.anti_phase<waves = 8, ring = 6, pre = 4, threshold = 8>} {
+    tile.phase matrix {
+      // expected-error@+1 {{is neither placed nor staged}}
+      %a = tile.load %k[%keys : !tile.keys] : <[?, ?, 192], bf16> -> <[32, 192], bf16>
+      tile.yield
+    }
+    tile.yield
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%work: !tile.work) {
+  %u = tile.work_unit %work
+  // expected-error@+1 {{has no vector phase}}
+  tile.for_keys %keys, %next of %u step 32 attributes {schedule = #tile.anti_phase<waves = 8, ring = 6, pre = 4, threshold = 8>} {
+    tile.yield
+  }
+  tile.return
+}

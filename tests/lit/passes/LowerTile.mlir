@@ -1,0 +1,25 @@
+// The template, scheduled and lowered: what the emitted kernel is made of. The machine code is
+// judged by the gates and by the emulator; here stands what the IR must carry to get there.
+
+// RUN: wavesmith-opt %templates/attention.mlir -wavesmith-bind-parameters=values=block_m=256,block_n=32,head_dim_qk=192,head_dim_v=128,input=bf16,scaled=false,causal=true,write_lse=true,split_kv=false -wavesmith-fold-parameters -wavesmith-select-atoms -wavesmith-assign-layouts -wavesmith-place-in-lds -wavesmith-pipeline-loads -wavesmith-peel-masks -wavesmith-insert-waits -o %t
+// RUN: wavesmith-opt %t -pass-pipeline="builtin.module(wavesmith-lower-tile{kernel-name=ws_test},llvm.func(attach-alias-scopes))" | FileCheck %s
+// RUN: sed 's/lds = #tile.lds<rows, offset = 0/lds = #tile.lds<rows, offset = 16/' %t | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=PLACE
+// RUN: sed 's/attributes {peeled, /attributes {/' %t | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=PEEL
+// RUN: sed 's/ waits \[[^]]*\]//' %t | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=WAITS
+
+// PLACE: places its tiles in LDS other than the target's images
+// PEEL: must be the kernel's one pipelined and peeled loop
+// WAITS: has no waits; run wavesmith-insert-waits first
+
+// CHECK-DAG: #[[DMA:.*]] = #llvm.alias_scope<{{.*}}description = "dma">
+// CHECK-DAG: #[[READS:.*]] = #llvm.alias_scope<{{.*}}description = "reads">
+// CHECK: llvm.mlir.global internal @ws_test.lds() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<42752 x i8>
+// CHECK: llvm.func @ws_test(
+// CHECK-SAME: ["amdgpu-agpr-alloc", "0"]
+// CHECK-SAME: rocdl.flat_work_group_size = "512,512"
+// The causal limit of the template, on the scalar unit, for the unit's first row.
+// CHECK: rocdl.readfirstlane
+// CHECK: rocdl.raw.ptr.buffer.load.lds {{.*}}alias_scopes = [#[[DMA]]]{{.*}}noalias_scopes = [#[[READS]]]
+// CHECK: llvm.load {{.*}}alias_scopes = [#[[READS]]]
+// CHECK: rocdl.mfma.f32.32x32x8bf16.1k
+// CHECK-NOT: tile.

@@ -1,0 +1,40 @@
+// RUN: wavesmith-opt %s --split-input-file --verify-diagnostics -wavesmith-assign-layouts -wavesmith-place-in-lds | FileCheck %s
+
+!keys = !tile.tile<[32, 192], bf16>
+!values = !tile.tile<[32, 128], bf16>
+!sums = !tile.tile<[256, 128], f32>
+!rows = !tile.tile<[256], f32>
+
+// CHECK-LABEL: tile.kernel @attention
+tile.kernel @attention(%q: !tile.tile<[256, 192], bf16>, %k: !tile.tensor<[?, ?, 192], bf16>, %v: !tile.tensor<[?, ?, 128], bf16>, %scale: f32, %work: !tile.work) attributes {target = "gfx942"} {
+  %u = tile.work_unit %work
+  %m0 = tile.fill 0.0 : !rows
+  %o0 = tile.fill 0.0 : !sums
+  %r:2 = tile.for_keys %keys of %u step 32 iter(%m = %m0, %o = %o0) -> (!rows, !sums) {
+    // Contracted along its rows: lines by DMA. 32 rows of 384 bytes in lines of 256 + 16 bytes.
+    // CHECK: tile.load {{.*}} {lds = #tile.lds<rows, offset = 0, bytes = 13056, line = 272, buffers = 2>}
+    %kt = tile.load %k[%keys : !tile.keys] : <[?, ?, 192], bf16> -> !keys
+    %s = tile.dot %q, %kt transposed {atom = "mfma_f32_32x32x8_bf16"} : <[256, 192], bf16>, !keys -> <[256, 32], f32>
+    %p, %mn, %ln, %on = tile.online_softmax %s, %m, %m, %o scale %scale : <[256, 32], f32>, !rows, !rows, !sums, f32 -> <[256, 32], bf16>, !rows, !rows, !sums
+    // Contracted across its rows: transposed on the way in, behind the keys' buffers.
+    // CHECK: tile.load {{.*}} {lds = #tile.lds<transposed_pairs, offset = 26112, bytes = 8320, line = 1040, buffers = 2>}
+    %vt = tile.load %v[%keys : !tile.keys] : <[?, ?, 128], bf16> -> !values
+    %o2 = tile.dot %p, %vt into %on {atom = "mfma_f32_32x32x8_bf16"} : <[256, 32], bf16>, !values, !sums -> !sums
+    tile.yield %mn, %o2 : !rows, !sums
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @twice(%q: !tile.tile<[256, 64], bf16>, %k: !tile.tensor<[?, ?, 64], bf16>, %work: !tile.work) attributes {target = "gfx942"} {
+  %u = tile.work_unit %work
+  tile.for_keys %keys of %u step 32 {
+    // expected-error@+1 {{inside a loop must be the right operand of one dot}}
+    %kt = tile.load %k[%keys : !tile.keys] : <[?, ?, 64], bf16> -> <[32, 64], bf16>
+    %s = tile.dot %q, %kt transposed {atom = "mfma_f32_32x32x8_bf16"} : <[256, 64], bf16>, <[32, 64], bf16> -> <[256, 32], f32>
+    %t = tile.dot %q, %kt transposed {atom = "mfma_f32_32x32x8_bf16"} : <[256, 64], bf16>, <[32, 64], bf16> -> <[256, 32], f32>
+    tile.yield
+  }
+  tile.return
+}
