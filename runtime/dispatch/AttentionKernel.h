@@ -1,0 +1,54 @@
+#pragma once
+// A plan's kernel on a device: the code object checked against the plan's spec and loaded, then
+// launches, which only enqueue (no allocation, no file, no synchronisation), so they can be
+// captured in a graph. Launching is safe from any thread.
+
+#include <cstdint>
+#include <memory>
+
+#include "runtime/codeobject/CodeObject.h"
+#include "runtime/dispatch/AttentionPlan.h"
+#include "runtime/hip/HipObjects.h"
+#include "runtime/provider/Provider.h"
+
+namespace wavesmith {
+
+/// Device addresses of element (0, 0, 0) of each tensor; 0 is right for an empty one and for lse
+/// when the spec has none.
+struct AttentionBuffers {
+  std::uint64_t q = 0, k = 0, v = 0, out = 0, lse = 0;
+  std::uint64_t workspace = 0; ///< plan.workspaceBytes(), filled by uploadWork()
+};
+
+class AttentionKernel {
+public:
+  /// Refuses an object whose note names another spec or argument layout, whose target is not the
+  /// device's or whose kernel does not take our arguments; the message names both sides.
+  static Expected<AttentionKernel> load(HipTablePtr table, const KernelSpec &spec,
+                                        SharedCodeObject object);
+
+  const KernelInfo &info() const { return info_; }
+  const HipTable &table() const { return *table_; }
+
+  /// Enqueues the copy of the plan's work list to the workspace. The plan must live until the
+  /// stream has passed it. Once per workspace, not per launch.
+  Status uploadWork(const AttentionPlan &plan, std::uint64_t workspace, hipStream_t stream) const;
+  /// Enqueues the plan; does nothing for an empty one.
+  Status launch(const AttentionPlan &plan, const AttentionBuffers &buffers,
+                hipStream_t stream) const;
+
+private:
+  AttentionKernel() = default;
+
+  HipTablePtr table_;
+  KernelSpec spec_;
+  SharedCodeObject object_;
+  KernelInfo info_;
+  DeviceModule module_;
+  hipFunction_t function_ = nullptr;
+};
+
+/// What load() checks without a device: for tests and tools.
+Expected<KernelInfo> checkKernelObject(const KernelSpec &spec, const CodeObjectBlob &object);
+
+} // namespace wavesmith
