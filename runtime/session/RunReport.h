@@ -1,0 +1,55 @@
+#pragma once
+// What one run of an attention call did, in the form that `run --json` prints. Plain values.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/codeobject/CodeObject.h"
+#include "runtime/verify/ErrorReport.h"
+
+namespace wavesmith {
+
+/// Faults of one of the emulator's checks; none = it did not run.
+struct CheckCount {
+  std::string name;
+  std::optional<std::uint64_t> faults;
+};
+
+struct EmulatedCost {
+  std::uint64_t instructions = 0;
+  double seconds = 0;
+};
+
+struct RunReport {
+  std::string target;
+  std::string device;   ///< its name, "AMD Instinct MI325X (emulated)"
+  std::string provider; ///< "memory", "disk", "jit"
+  double compileMs = 0; ///< 0 when the object was not compiled now
+  double lookupMs = 0;  ///< to get the object, whoever had it
+  double launchMs = 0;  ///< from launch to the end of the kernel, as the host sees it
+  std::uint64_t workUnits = 0;
+  double flops = 0; ///< that the masks leave
+  std::vector<KernelInfo> kernels;
+
+  std::optional<ErrorReport> errors;    ///< none without verify, or when the run faulted
+  std::vector<std::string> failures;    ///< why `ok` is false, one line each
+  std::vector<CheckCount> checks;       ///< all eight, in the emulator's order
+  std::vector<std::string> faults;      ///< the first, one line each
+  std::optional<EmulatedCost> emulated; ///< none on a real device
+  double referenceSeconds = 0;
+
+  bool ok() const { return failures.empty(); }
+  /// The object of docs/schemas/run.json; numbers that are no numbers become null.
+  std::string json(int indent = -1) const;
+};
+
+/// The checks' names, in the order in which reports list them.
+const std::vector<std::string> &checkNames();
+
+/// Fills checks, faults and cost from the emulator's report (its JSON text).
+Status readEmulatorReport(std::string_view text, RunReport &report);
+
+} // namespace wavesmith

@@ -1,0 +1,177 @@
+#include "runtime/session/Session.h"
+
+#include <chrono>
+
+namespace wavesmith {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double millisecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+constexpr std::byte kNan{0xff}, kCanary{0xa5};
+
+/// The tensors of a run on both sides.
+struct Tensors {
+  HostTensor q, k, v, out, lse;
+  DeviceBuffer dq, dk, dv, dout, dlse, dwork;
+
+  struct Pair {
+    HostTensor *host;
+    DeviceBuffer *device;
+  };
+  std::array<Pair, 5> pairs() {
+    return {{{&q, &dq}, {&k, &dk}, {&v, &dv}, {&out, &dout}, {&lse, &dlse}}};
+  }
+
+  Tensors(const CheckedProblem &c, std::uint64_t seed)
+      : q(c.q, kNan), k(c.k, kNan), v(c.v, kNan), out(c.out, kCanary),
+        lse(c.problem.writeLse ? c.lse : TensorShape{.elementBytes = 4}, kCanary) {
+    q.fillNormalBf16(seed, 0);
+    k.fillNormalBf16(seed, 1);
+    v.fillNormalBf16(seed, 2);
+  }
+
+  Status upload(const HipTablePtr &table, const AttentionPlan &plan) {
+    for (const Pair &pair : pairs()) {
+      WAVESMITH_ASSIGN(*pair.device, DeviceBuffer::allocate(table, pair.host->bytes().size()));
+      WAVESMITH_TRY(pair.device->upload(pair.host->bytes()));
+    }
+    WAVESMITH_ASSIGN(dwork, DeviceBuffer::allocate(table, plan.workspaceBytes()));
+    return Status::ok();
+  }
+
+  AttentionBuffers addresses() const {
+    const auto origin = [](const DeviceBuffer &buffer) {
+      return buffer.address() + HostTensor::originOffset();
+    };
+    return {origin(dq), origin(dk), origin(dv), origin(dout), origin(dlse), dwork.address()};
+  }
+};
+
+} // namespace
+
+AttentionProblem withPadding(AttentionProblem problem, std::int64_t padding) {
+  const std::int64_t kvHeads = problem.kvHeads ? problem.kvHeads : problem.heads;
+  const auto pad = [&](TensorStrides &strides, std::int64_t heads, std::int64_t dim) {
+    if (!strides.head)
+      strides.head = dim + padding;
+    if (!strides.row)
+      strides.row = heads * *strides.head + padding;
+  };
+  if (padding == 0)
+    return problem;
+  pad(problem.q, problem.heads, problem.headDimQk);
+  pad(problem.k, kvHeads, problem.headDimQk);
+  pad(problem.v, kvHeads, problem.headDimV);
+  pad(problem.out, problem.heads, problem.headDimV);
+  if (!problem.lseHeadStride) {
+    problem.lseHeadStride = padding;
+    for (const SequenceLength &length : problem.lengths)
+      *problem.lseHeadStride += length.q;
+  }
+  return problem;
+}
+
+Expected<std::unique_ptr<Session>> Session::create(SessionOptions options) {
+  WAVESMITH_ASSIGN(HipTablePtr table, HipTable::open(options.device));
+  if (!options.store) {
+    WAVESMITH_ASSIGN(options.store, KernelStoreOptions::fromEnvironment());
+  }
+  return std::make_unique<Session>(std::move(table),
+                                   std::make_shared<KernelStore>(*std::move(options.store)));
+}
+
+Session::Session(HipTablePtr table, std::shared_ptr<KernelStore> store)
+    : table_(std::move(table)), store_(std::move(store)) {}
+
+Status Session::configureEmulator(const RunRequest &request) {
+  if (!table_->isEmulator())
+    return Status::ok();
+  const std::string settings = fmt::format("{},order={},checks={},seed={}",
+                                           request.chip.empty() ? "target=" + request.problem.target
+                                                                : "chip=" + request.chip,
+                                           request.order, request.checks, request.seed);
+  if (table_->wavesmithEmulatorConfigure(settings.c_str()) != 0)
+    return error(StatusCode::InvalidArgument, "emulator settings: {}",
+                 table_->wavesmithEmulatorLastError());
+  table_->wavesmithEmulatorLastReport(1);
+  return Status::ok();
+}
+
+Expected<RunReport> Session::run(const RunRequest &request) {
+  const auto tell = [&](std::string_view stage) {
+    if (request.progress)
+      request.progress(stage);
+  };
+  WAVESMITH_ASSIGN(const AttentionPlan plan,
+                   planAttention(withPadding(request.problem, request.padding)));
+  WAVESMITH_TRY(configureEmulator(request));
+  WAVESMITH_ASSIGN(const DeviceInfo device, table_->queryDevice(table_->device().ordinal));
+
+  RunReport report;
+  report.target = plan.spec().target;
+  report.device = device.name + (table_->isEmulator() ? " (emulated)" : "");
+  report.workUnits = plan.work.size();
+  report.flops = plan.flops();
+
+  tell("compile");
+  WAVESMITH_ASSIGN(KernelLookup lookup, store_->get(plan.spec()));
+  report.provider = lookup.provider;
+  report.compileMs = lookup.compileMs;
+  report.lookupMs = lookup.lookupMs;
+  WAVESMITH_ASSIGN(const AttentionKernel kernel,
+                   AttentionKernel::load(table_, plan.spec(), lookup.object));
+  report.kernels.push_back(kernel.info());
+
+  tell("upload");
+  Tensors tensors(plan.checked, request.seed);
+  WAVESMITH_TRY(tensors.upload(table_, plan));
+  WAVESMITH_ASSIGN(const Stream stream, Stream::create(table_));
+  const AttentionBuffers buffers = tensors.addresses();
+  WAVESMITH_TRY(kernel.uploadWork(plan, buffers.workspace, stream.get()));
+  WAVESMITH_TRY(stream.synchronize());
+
+  tell("run");
+  const Clock::time_point start = Clock::now();
+  WAVESMITH_TRY(kernel.launch(plan, buffers, stream.get()));
+  const Status finished = stream.synchronize();
+  report.launchMs = millisecondsSince(start);
+  // A fault is a result of the run; any other error is one of the environment.
+  if (!finished.isOk() && finished.code() != StatusCode::EmulationFault)
+    return finished;
+  for (const std::string &name : checkNames())
+    report.checks.push_back({name, std::nullopt});
+  if (table_->isEmulator())
+    WAVESMITH_TRY(readEmulatorReport(table_->wavesmithEmulatorLastReport(1), report));
+  if (!finished.isOk()) {
+    report.failures.push_back(finished.message());
+    return report;
+  }
+  for (const CheckCount &check : report.checks)
+    if (check.faults.value_or(0) > 0)
+      report.failures.push_back(fmt::format("{} faults of check {}", *check.faults, check.name));
+  if (!request.verify)
+    return report;
+
+  tell("reference");
+  const Clock::time_point referenceStart = Clock::now();
+  const AttentionReference reference =
+      attentionReference(plan.checked, tensors.q, tensors.k, tensors.v);
+  report.referenceSeconds = millisecondsSince(referenceStart) / 1e3;
+  tell("compare");
+  for (const Tensors::Pair &pair : tensors.pairs())
+    WAVESMITH_TRY(pair.device->download(pair.host->bytes()));
+  report.errors = compareWithReference(plan.checked, reference, tensors.out,
+                                       plan.checked.problem.writeLse ? &tensors.lse : nullptr);
+  std::vector<std::string> wrong = report.errors->failures(request.tolerance);
+  for (auto [name, tensor] : {std::pair{"q", &tensors.q}, {"k", &tensors.k}, {"v", &tensors.v}})
+    if (const auto damage = tensor->findDamage(name))
+      wrong.push_back(*damage);
+  report.failures.insert(report.failures.end(), wrong.begin(), wrong.end());
+  return report;
+}
+
+} // namespace wavesmith

@@ -1,0 +1,62 @@
+#pragma once
+// One attention call from problem to verified result: plan, kernel from the store, device memory
+// with NaN and canaries around every tensor, launch, comparison with float64. What the command line
+// and the end-to-end tests use. One thread at a time: the emulator's settings are the process's.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runtime/cache/KernelStore.h"
+#include "runtime/dispatch/AttentionKernel.h"
+#include "runtime/session/RunReport.h"
+
+namespace wavesmith {
+
+struct RunRequest {
+  AttentionProblem problem;
+  std::uint64_t seed = 1; ///< of the inputs, and of the emulator's orders
+  /// Elements (a multiple of 8) between heads and between rows of every tensor whose strides the
+  /// problem leaves open.
+  std::int64_t padding = 0;
+  // For the emulator, as its settings spell them; ignored on a real device.
+  std::string chip;
+  std::string order = "default";
+  std::string checks = "all";
+  bool verify = true;
+  AttentionTolerance tolerance;
+  /// Told what is going on: "compile", "upload", "run", "reference", "compare".
+  std::function<void(std::string_view stage)> progress;
+};
+
+struct SessionOptions {
+  DeviceChoice device = DeviceChoice::Auto;
+  std::optional<KernelStoreOptions> store; ///< none: as the environment says
+};
+
+class Session {
+public:
+  static Expected<std::unique_ptr<Session>> create(SessionOptions options);
+  /// With a device and a store of the caller's: tests.
+  Session(HipTablePtr table, std::shared_ptr<KernelStore> store);
+
+  /// The Status is for requests that could not be run; what the kernel did wrong is in the report.
+  Expected<RunReport> run(const RunRequest &request);
+
+  const HipTable &table() const { return *table_; }
+  KernelStore &store() { return *store_; }
+
+private:
+  Status configureEmulator(const RunRequest &request);
+
+  HipTablePtr table_;
+  std::shared_ptr<KernelStore> store_;
+};
+
+/// The problem with `padding` put into every stride that it leaves open.
+AttentionProblem withPadding(AttentionProblem problem, std::int64_t padding);
+
+} // namespace wavesmith
