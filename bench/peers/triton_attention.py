@@ -7,10 +7,11 @@ objects that others made. Needs Triton from PyPI.
     triton_attention.py [--variant gfx942/bf16/causal] [--repeat N] [--out DIR]
 
 Prints one JSON object a variant: its name, the tile, and the seconds of each compile, the first of
-which also pays for starting the compiler. With --out the code objects are kept. Kernel arguments, in
-order: Q K V O L (pointers), sqm sqh skn skh svn svh som soh (row and head strides in elements),
-Sq Sk, scale_log2 (softmax scale times log2 e), then what Triton appends. L is the natural-log LSE,
-[heads, Sq]. Grid: (ceil(Sq / block_m), heads).
+which also pays for starting the compiler. With --out the code objects are kept.
+
+Kernel arguments, in order: Q K V Out Lse (pointers), sqm sqh skn skh svn svh som soh (row and head
+strides in elements), Sq Sk, scale_log2 (softmax scale times log2 e), then what Triton appends. Lse
+is the natural-log LSE, [heads, Sq]. Grid: (ceil(Sq / block_m), heads).
 """
 
 import argparse
@@ -25,7 +26,8 @@ from pathlib import Path
 CACHE = tempfile.mkdtemp(prefix="triton-cache-")
 os.environ["TRITON_CACHE_DIR"] = CACHE
 
-import triton  # noqa: E402: reads the cache directory at import
+# Triton reads the cache directory when it is imported.
+import triton  # noqa: E402
 import triton.language as tl  # noqa: E402
 from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.compiler import ASTSource  # noqa: E402
@@ -33,7 +35,7 @@ from triton.compiler import ASTSource  # noqa: E402
 
 @triton.jit
 def tile_step(
-    q0, q1, kb, vb, rm, c, d0, d1, dv, skn, svn, Sq, Sk, scale_log2, m, l, acc,
+    q0, q1, kb, vb, rm, c, d0, d1, dv, skn, svn, Sq, Sk, scale_log2, m, total, acc,
     MASKED: tl.constexpr, CAUSAL: tl.constexpr,
 ):  # fmt: skip
     if MASKED:
@@ -54,12 +56,12 @@ def tile_step(
     p = tl.exp2(s - m_new[:, None])
     alpha = tl.exp2(m - m_new)
     acc = acc * alpha[:, None] + tl.dot(p.to(v.dtype), v)
-    return m_new, l * alpha + tl.sum(p, 1), acc
+    return m_new, total * alpha + tl.sum(p, 1), acc
 
 
 @triton.jit
 def attention(
-    Q, K, V, O, L, sqm, sqh, skn, skh, svn, svh, som, soh, Sq, Sk, scale_log2,
+    Q, K, V, Out, Lse, sqm, sqh, skn, skh, svn, svh, som, soh, Sq, Sk, scale_log2,
     CAUSAL: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
     D0: tl.constexpr, D1: tl.constexpr, DV: tl.constexpr,
 ):  # fmt: skip
@@ -77,7 +79,7 @@ def attention(
     kb = K + h * skh
     vb = V + h * svh
     m = tl.full([BM], -float("inf"), tl.float32)
-    l = tl.zeros([BM], tl.float32)
+    total = tl.zeros([BM], tl.float32)
     acc = tl.zeros([BM, DV], tl.float32)
     end = Sk
     if CAUSAL:
@@ -86,19 +88,19 @@ def attention(
     if CAUSAL:
         full = tl.minimum(full, ((Sk - Sq + pm * BM + 1) // BN) * BN)
     for n in range(0, full, BN):
-        m, l, acc = tile_step(
-            q0, q1, kb, vb, rm, n + rn, d0, d1, dv, skn, svn, Sq, Sk, scale_log2, m, l, acc,
+        m, total, acc = tile_step(
+            q0, q1, kb, vb, rm, n + rn, d0, d1, dv, skn, svn, Sq, Sk, scale_log2, m, total, acc,
             False, CAUSAL,
         )  # fmt: skip
     for n in range(full, end, BN):
-        m, l, acc = tile_step(
-            q0, q1, kb, vb, rm, n + rn, d0, d1, dv, skn, svn, Sq, Sk, scale_log2, m, l, acc,
+        m, total, acc = tile_step(
+            q0, q1, kb, vb, rm, n + rn, d0, d1, dv, skn, svn, Sq, Sk, scale_log2, m, total, acc,
             True, CAUSAL,
         )  # fmt: skip
-    acc = acc / l[:, None]
-    out = O + h * soh + rm[:, None] * som + dv[None, :]
-    tl.store(out, acc.to(O.dtype.element_ty), mask=rm[:, None] < Sq)
-    tl.store(L + h * Sq + rm, (m + tl.log2(l)) * 0.6931471805599453, mask=rm < Sq)
+    acc = acc / total[:, None]
+    out = Out + h * soh + rm[:, None] * som + dv[None, :]
+    tl.store(out, acc.to(Out.dtype.element_ty), mask=rm[:, None] < Sq)
+    tl.store(Lse + h * Sq + rm, (m + tl.log2(total)) * 0.6931471805599453, mask=rm < Sq)
 
 
 # name: block_m, block_n, warps, stages. The first of a shape is the one that compares.
@@ -124,11 +126,11 @@ def compile_variant(name: str):
         "CAUSAL": mask == "causal", "BM": block_m, "BN": block_n, "D0": 128, "D1": 64, "DV": 128,
     }  # fmt: skip
     strides = "sqm sqh skn skh svn svh som soh".split()
-    signature = dict.fromkeys("QKV", "*" + element) | {"O": "*bf16", "L": "*fp32"}
+    signature = dict.fromkeys("QKV", "*" + element) | {"Out": "*bf16", "Lse": "*fp32"}
     signature |= dict.fromkeys(strides + ["Sq", "Sk"], "i32") | {"scale_log2": "fp32"}
     signature |= dict.fromkeys(constants, "constexpr")
     names = attention.arg_names
-    aligned = {"Q", "K", "V", "O", "L", *strides}
+    aligned = {"Q", "K", "V", "Out", "Lse", *strides}
     source = ASTSource(
         fn=attention,
         signature=signature,

@@ -1,4 +1,6 @@
-"""Shared by the suites of tests/lit and templates: shell lines, our tools and LLVM's on the path."""
+"""Shared by the suites of tests/lit and templates: shell lines, our tools and LLVM's on PATH."""
+
+# ruff: noqa: F821 (lit defines config and lit_config)
 
 import os
 
@@ -16,4 +18,5 @@ config.test_exec_root = config.suite_output
 config.environment["PATH"] = os.pathsep.join(
     [config.wavesmith_tools, config.llvm_tools, os.environ.get("PATH", "")]
 )
-config.substitutions.append(("%templates", os.path.join(os.path.dirname(__file__), "../../templates")))
+templates = os.path.join(os.path.dirname(__file__), "../../templates")
+config.substitutions.append(("%templates", templates))
