@@ -1,0 +1,176 @@
+#include <nlohmann/json.hpp>
+
+#include "tests/device/DeviceFixture.h"
+
+namespace wavesmith {
+namespace {
+
+using testing::AnyOf;
+using testing::HasSubstr;
+
+class Launch : public test::DeviceTest {
+protected:
+  void SetUp() override {
+    NEED_ASSEMBLER();
+    DeviceTest::SetUp();
+    if (IsSkipped() || HasFatalFailure())
+      return;
+    test::KernelSource lds = test::iotaKernel("withLds");
+    lds.ldsBytes = 4096;
+    module =
+        load(test::kernelSource({test::iotaKernel(), test::addKernel(), test::storeKernel(), lds}));
+  }
+  hipFunction_t kernel(const std::string &name) {
+    const auto function = module.function(name);
+    EXPECT_TRUE(function) << function.status().message();
+    return function ? *function : nullptr;
+  }
+
+  DeviceModule module;
+};
+ON_EVERY_DEVICE(Launch);
+
+TEST_P(Launch, WritesEveryElement) {
+  DeviceBuffer out = buffer(10 * 64 * 4);
+  const auto arguments = test::packArguments(out.data(), std::uint32_t{100});
+  ASSERT_TRUE(launch(*hip, kernel("iota"), {{10, 1, 1}, {64, 1, 1}}, arguments, nullptr));
+  ASSERT_EQ(hip->hipDeviceSynchronize(), hipSuccess);
+  const auto values = words(out);
+  for (std::uint32_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(values[i], 100 + i);
+}
+
+TEST_P(Launch, TakesArgumentsAsAListOfPointers) {
+  DeviceBuffer out = buffer(64 * 4);
+  void *pointer = out.data();
+  std::uint32_t value = 7;
+  void *parameters[] = {&pointer, &value};
+  ASSERT_EQ(hip->hipModuleLaunchKernel(kernel("iota"), 1, 1, 1, 64, 1, 1, 0, nullptr, parameters,
+                                       nullptr),
+            hipSuccess);
+  EXPECT_EQ(words(out)[63], 70u);
+}
+
+TEST_P(Launch, LaunchesOfAStreamSeeEachOther) {
+  auto stream = Stream::create(hip);
+  ASSERT_TRUE(stream);
+  DeviceBuffer out = buffer(64 * 4);
+  ASSERT_EQ(hip->hipMemsetD32Async(out.data(), 0, 64, stream->get()), hipSuccess);
+  const auto arguments = test::packArguments(out.data(), std::uint32_t{3});
+  for (int i = 0; i < 10; ++i)
+    ASSERT_TRUE(launch(*hip, kernel("add"), {{1, 1, 1}, {64, 1, 1}}, arguments, stream->get()));
+  ASSERT_TRUE(stream->synchronize());
+  EXPECT_EQ(words(out), std::vector<std::uint32_t>(64, 30));
+}
+
+TEST_P(Launch, TooManyThreadsAreRefused) {
+  DeviceBuffer out = buffer(4096 * 4);
+  const auto arguments = test::packArguments(out.data(), std::uint32_t{0});
+  for (const std::uint32_t threads : {257u, 1024u, 1025u, 65536u}) {
+    const Status status =
+        launch(*hip, kernel("iota"), {{1, 1, 1}, {threads, 1, 1}}, arguments, nullptr);
+    EXPECT_FALSE(status) << threads;
+    if (hip->isEmulator())
+      EXPECT_THAT(status.message(), HasSubstr("the limit is 256"));
+  }
+}
+
+TEST_P(Launch, EmptyGridsAndBlocksAreRefused) {
+  DeviceBuffer out = buffer(64 * 4);
+  const auto arguments = test::packArguments(out.data(), std::uint32_t{0});
+  EXPECT_FALSE(launch(*hip, kernel("iota"), {{1, 1, 1}, {0, 1, 1}}, arguments, nullptr));
+  if (hip->isEmulator()) // some HIP releases take an empty grid as nothing to do
+    EXPECT_FALSE(launch(*hip, kernel("iota"), {{0, 1, 1}, {64, 1, 1}}, arguments, nullptr));
+}
+
+TEST_P(Launch, TooMuchLdsIsRefused) {
+  DeviceBuffer out = buffer(64 * 4);
+  const auto arguments = test::packArguments(out.data(), std::uint32_t{0});
+  const auto limit = static_cast<std::uint32_t>(hip->device().ldsBytes);
+  const Status status =
+      launch(*hip, kernel("withLds"), {{1, 1, 1}, {64, 1, 1}, limit - 4095}, arguments, nullptr);
+  EXPECT_FALSE(status);
+  if (hip->isEmulator())
+    EXPECT_THAT(status.message(), HasSubstr("the limit is 65536"));
+  EXPECT_TRUE(
+      launch(*hip, kernel("withLds"), {{1, 1, 1}, {64, 1, 1}, limit - 4096}, arguments, nullptr));
+  EXPECT_EQ(hip->hipDeviceSynchronize(), hipSuccess);
+}
+
+TEST_P(Launch, WrongArgumentsAreRefused) {
+  if (!hip->isEmulator())
+    GTEST_SKIP() << "real HIP reads what it is given";
+  const std::vector<std::byte> tooLong(64);
+  const Status status = launch(*hip, kernel("iota"), {{1, 1, 1}, {64, 1, 1}}, tooLong, nullptr);
+  EXPECT_THAT(status.message(), HasSubstr("64 bytes of arguments"));
+  EXPECT_EQ(
+      hip->hipModuleLaunchKernel(kernel("iota"), 1, 1, 1, 64, 1, 1, 0, nullptr, nullptr, nullptr),
+      hipErrorInvalidValue);
+  EXPECT_THAT(hip->wavesmithEmulatorLastError(), HasSubstr("argument 0"));
+  EXPECT_EQ(hip->hipModuleLaunchKernel(nullptr, 1, 1, 1, 64, 1, 1, 0, nullptr, nullptr, nullptr),
+            hipErrorInvalidHandle);
+}
+
+TEST_P(Launch, AFaultIsReportedAtTheNextSynchronisationOnce) {
+  if (!hip->isEmulator())
+    GTEST_SKIP() << "a fault ends a real device's process";
+  auto stream = Stream::create(hip);
+  ASSERT_TRUE(stream);
+  DeviceBuffer small = buffer(16); // the block writes 256 bytes
+  const auto arguments = test::packArguments(small.data(), std::uint32_t{1});
+  ASSERT_TRUE(launch(*hip, kernel("store"), {{1, 1, 1}, {64, 1, 1}}, arguments, stream->get()));
+  const Status status = stream->synchronize();
+  EXPECT_EQ(status.code(), StatusCode::EmulationFault);
+  EXPECT_THAT(status.message(), HasSubstr("hipErrorLaunchFailure"));
+  EXPECT_THAT(status.message(), HasSubstr("global_store_dword"));
+  EXPECT_THAT(status.message(), HasSubstr("memory"));
+  EXPECT_TRUE(stream->synchronize()) << "reported once";
+  const auto report = nlohmann::json::parse(hip->wavesmithEmulatorLastReport(1));
+  EXPECT_GT(report["checks"]["memory"].get<int>(), 0);
+  EXPECT_EQ(report["checks"]["races"], 0);
+  EXPECT_EQ(report["faults"][0]["kernel"], "store");
+  // The device goes on.
+  DeviceBuffer out = buffer(64 * 4);
+  ASSERT_TRUE(launch(*hip, kernel("store"), {{1, 1, 1}, {64, 1, 1}},
+                     test::packArguments(out.data(), std::uint32_t{5}), stream->get()));
+  ASSERT_TRUE(stream->synchronize());
+  EXPECT_EQ(words(out)[63], 5u);
+}
+
+TEST_P(Launch, TheReportCountsWork) {
+  if (!hip->isEmulator())
+    GTEST_SKIP() << "the emulator's report";
+  ASSERT_EQ(hip->wavesmithEmulatorConfigure("coverage=1,checks=memory"), 0);
+  DeviceBuffer out = buffer(2 * 64 * 4);
+  const auto arguments = test::packArguments(out.data(), std::uint32_t{0});
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(launch(*hip, kernel("iota"), {{2, 1, 1}, {64, 1, 1}}, arguments, nullptr));
+  ASSERT_EQ(hip->hipDeviceSynchronize(), hipSuccess);
+  const auto report = nlohmann::json::parse(hip->wavesmithEmulatorLastReport(1));
+  EXPECT_EQ(report["launches"], 3);
+  EXPECT_EQ(report["kernels"][0]["name"], "iota");
+  EXPECT_EQ(report["kernels"][0]["launches"], 3);
+  EXPECT_EQ(report["instructions"], 3 * 2 * 10);
+  EXPECT_EQ(report["checks"]["memory"], 0);
+  EXPECT_TRUE(report["checks"]["waits"].is_null());
+  ASSERT_EQ(report["coverage"].size(), 10u);
+  EXPECT_EQ(report["coverage"][0]["count"], 6);
+  EXPECT_EQ(nlohmann::json::parse(hip->wavesmithEmulatorLastReport(0))["launches"], 0);
+}
+
+TEST_P(Launch, OccupancyFollowsRegistersAndLds) {
+  if (!hip->hipModuleOccupancyMaxActiveBlocksPerMultiprocessor)
+    GTEST_SKIP() << "not in this HIP";
+  int blocks = 0;
+  ASSERT_EQ(
+      hip->hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel("iota"), 256, 0),
+      hipSuccess);
+  EXPECT_EQ(blocks, 8);
+  ASSERT_EQ(hip->hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel("withLds"), 256,
+                                                                    hip->device().ldsBytes - 4096),
+            hipSuccess);
+  EXPECT_EQ(blocks, 1);
+}
+
+} // namespace
+} // namespace wavesmith
