@@ -1,6 +1,7 @@
 #include "tools/wavesmith/Progress.h"
 
 #include <cstdio>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -33,6 +34,21 @@ void Progress::done(std::string_view what) {
     fmt::print(stderr, "[{}/{}] {}\n", count_, total_, what);
     last_ = now;
   }
+}
+
+Stage::Stage() : terminal_(isatty(STDERR_FILENO) != 0) {}
+
+void Stage::enter(std::string_view name) {
+  if (!terminal_)
+    return;
+  fmt::print(stderr, "\r\033[K{} ...", name);
+  std::fflush(stderr);
+  lineOpen_ = true;
+}
+
+void Stage::leave() {
+  if (std::exchange(lineOpen_, false))
+    fmt::print(stderr, "\r\033[K");
 }
 
 } // namespace wavesmith::cli

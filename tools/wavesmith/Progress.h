@@ -28,4 +28,21 @@ private:
   std::chrono::steady_clock::time_point start_, last_;
 };
 
+/// The stage that a long call is in: on a terminal only, where the line is cleared afterwards. One
+/// thread.
+class Stage {
+public:
+  Stage();
+  ~Stage() { leave(); }
+  Stage(const Stage &) = delete;
+  Stage &operator=(const Stage &) = delete;
+
+  void enter(std::string_view name);
+  void leave();
+
+private:
+  const bool terminal_;
+  bool lineOpen_ = false;
+};
+
 } // namespace wavesmith::cli

@@ -1,0 +1,104 @@
+#include "tools/wavesmith/RunTable.h"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace wavesmith::cli {
+namespace {
+
+std::string row(std::string_view label, std::string_view text) {
+  return fmt::format("{:<10} {}\n", label, text);
+}
+
+std::string callText(const RunRequest &request, const RunReport &report) {
+  const AttentionProblem &problem = request.problem;
+  std::int64_t queries = 0, keys = 0;
+  for (const SequenceLength &length : problem.lengths) {
+    queries += length.q;
+    keys += length.kv;
+  }
+  const std::int64_t kvHeads = problem.kvHeads ? problem.kvHeads : problem.heads;
+  return fmt::format("{} attention {}x{}{}, {} heads{}, {} {}, {} queries, {} keys, {} workgroups",
+                     dtypeName(problem.dtype), problem.headDimQk, problem.headDimV,
+                     problem.causal ? " causal" : "", problem.heads,
+                     kvHeads == problem.heads ? "" : fmt::format(" over {}", kvHeads),
+                     problem.lengths.size(), problem.lengths.size() == 1 ? "sequence" : "sequences",
+                     queries, keys, report.workUnits);
+}
+
+std::string sourceText(const RunReport &report) {
+  if (report.provider == "jit")
+    return fmt::format("jit: compiled in {:.0f} ms", report.compileMs);
+  return fmt::format("{} cache: found in {:.2f} ms", report.provider, report.lookupMs);
+}
+
+std::string resourceText(const KernelInfo &kernel) {
+  return fmt::format("{} VGPR (of which {} AGPR), {} SGPR, LDS {} B, scratch {} B, code {} B",
+                     kernel.vgprs, kernel.agprs, kernel.sgprs, kernel.ldsBytes, kernel.scratchBytes,
+                     kernel.codeSize);
+}
+
+std::string runText(const RunReport &report) {
+  if (!report.emulated)
+    return fmt::format("{:.3f} ms on the device", report.launchMs);
+  const EmulatedCost &cost = *report.emulated;
+  const double rate = cost.seconds > 0 ? report.flops / cost.seconds / 1e9 : 0;
+  return fmt::format("{} wave instructions emulated in {:.2f} s ({:.1f} GFLOP/s)",
+                     cost.instructions, cost.seconds, rate);
+}
+
+std::string errorRow(std::string_view name, double value, double limit) {
+  // Not "value > limit": NaN is over every limit.
+  return fmt::format("  {:<34} {:>9.2e}  {:>8.1e}  {}\n", name, value, limit,
+                     value <= limit ? "ok" : "TOO LARGE");
+}
+
+std::string errorTable(const ErrorReport &errors, const AttentionTolerance &limits) {
+  std::string text =
+      fmt::format("{:<36} {:>9}  {:>8}\n", "errors against float64", "measured", "limit");
+  text += errorRow("out, relative rms", errors.outRelRms, limits.outRelRms);
+  text += errorRow("out, worst row: |error| / |row|", errors.outRowRelMax, limits.outRowRel);
+  text += errorRow("out, worst row: max / max", errors.outRowMaxRel, limits.outRowMaxRel);
+  text += errorRow("lse, worst: error / max(1, |lse|)", errors.lseRelMax, limits.lseRel);
+  text +=
+      row("rows", fmt::format("{} compared, {} without keys, of these {} wrong",
+                              errors.rowsCompared, errors.rowsWithoutKeys, errors.wrongEmptyRows));
+  return text;
+}
+
+std::string checksText(const RunReport &report) {
+  std::string text;
+  for (const CheckCount &check : report.checks)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", check.name,
+                        check.faults ? fmt::format("{}", *check.faults) : "off");
+  return text;
+}
+
+} // namespace
+
+std::string describeRun(const RunRequest &request, const RunReport &report) {
+  std::string text = row("call", callText(request, report));
+  text += row("device",
+              fmt::format("{}, order {}, seed {}", report.device, request.order, request.seed));
+  for (const KernelInfo &kernel : report.kernels) {
+    text += row("kernel", kernel.name);
+    text += row("from", sourceText(report));
+    text += row("resources", resourceText(kernel));
+  }
+  text += row("run", runText(report));
+  text += row("checks", checksText(report));
+  if (report.errors)
+    text += errorTable(*report.errors, request.tolerance);
+  for (const std::string &fault : report.faults)
+    text += row("fault", fault);
+  for (const std::string &failure : report.failures)
+    text += row("failure", failure);
+  if (!report.ok())
+    text += row("result", "FAILED");
+  else
+    text += row("result", report.errors ? "verified" : "ran, not verified (--verify)");
+  return text;
+}
+
+} // namespace wavesmith::cli
