@@ -60,9 +60,7 @@ LoopState AntiPhaseLoop::emitPrologue(WaveGroup group) {
     state.cursor = values_.begin();
     SmallVector<Value> first;
     for (SmallVector<Value> *tile : {&first, &state.staged}) {
-      Value resource = values_.descriptor(state.cursor);
-      for (int transfer = 0; transfer < values_.transfers(); ++transfer)
-        tile->push_back(values_.load(transfer, resource));
+      *tile = values_.loadTile(state.cursor);
       state.cursor = values_.advance(state.cursor);
     }
     values_.store(first, e.constant(frame_.valueBuffer(0)));
@@ -92,7 +90,7 @@ LoopState AntiPhaseLoop::emitPrologue(WaveGroup group) {
   return state;
 }
 
-LoopState AntiPhaseLoop::emitLoop(WaveGroup group, LoopState state, Value tiles, bool masked) {
+LoopState AntiPhaseLoop::emitLoop(WaveGroup group, LoopState state, Value tiles, TileKind kind) {
   Emitter &e = frame_.emit();
   SmallVector<Value> initial = state.flatten();
   SmallVector<Type> types;
@@ -106,7 +104,7 @@ LoopState AntiPhaseLoop::emitLoop(WaveGroup group, LoopState state, Value tiles,
 
   e.setBlock(body);
   LoopState next = state.rebuilt(body->getArguments());
-  emitTile(group, next, masked);
+  emitTile(group, next, kind);
   SmallVector<Value> carried = next.flatten();
   e.branchIf(more(next), body, carried, after, carried, kMostly);
 
@@ -193,10 +191,32 @@ void AntiPhaseLoop::addValueRequests(MatrixPhase &phase, LoopState &state, Strea
                          [this, &state, &next] { next = values_.advance(state.cursor); });
 }
 
-void AntiPhaseLoop::emitTile(WaveGroup group, LoopState &state, bool masked) {
+void AntiPhaseLoop::emitIdleTile(WaveGroup group, LoopState &state) {
+  Emitter &e = frame_.emit();
+  if (group == WaveGroup::Keys) {
+    e.waitVectorMemory(frame_.schedule().keyWait);
+    e.barrier();
+    keys_.emitTile(state.cursor, state.keyBuffers.back());
+    state.cursor = keys_.advance(state.cursor);
+  } else {
+    values_.store(state.staged, state.valueBuffers.back());
+    e.waitLds(0);
+    e.barrier();
+    state.staged = values_.loadTile(state.cursor);
+    state.cursor = values_.advance(state.cursor);
+  }
+  e.barrier();
+  state.tile = e.add(state.tile, 1);
+  rotate(state.keyBuffers);
+  rotate(state.valueBuffers);
+}
+
+void AntiPhaseLoop::emitTile(WaveGroup group, LoopState &state, TileKind kind) {
+  if (kind == TileKind::Idle)
+    return emitIdleTile(group, state);
   Emitter &e = frame_.emit();
   const Schedule &schedule = frame_.schedule();
-  SmallVector<Value> probabilities = emitSoftmax(state, masked);
+  SmallVector<Value> probabilities = emitSoftmax(state, kind == TileKind::Masked);
   Value valueBase = values_.fragmentBase(state.valueBuffers.front());
   Value keyBase = keys_.fragmentBase(state.keyBuffers.front());
   e.schedBarrier();

@@ -23,6 +23,11 @@ namespace wavesmith::compiler {
 
 enum class WaveGroup : std::uint8_t { Keys, Values }; ///< A and B, by what they bring
 
+/// Full: every score is visible. Masked: some are not. Idle: the group's rows see nothing more
+/// (they lie before the tile, or do not exist); it only brings tiles for the other and keeps the
+/// barriers.
+enum class TileKind : std::uint8_t { Full, Masked, Idle };
+
 /// Everything that the loops carry.
 struct LoopState {
   mlir::SmallVector<mlir::Value> outputs; ///< O^T, 16 registers a block of 32 columns
@@ -49,14 +54,15 @@ public:
   /// First tiles on their way, QK(0) done; ends where both groups enter their loop.
   LoopState emitPrologue(WaveGroup group);
   /// Loops while state.tile < tiles; emits in a block of its own and continues after it.
-  LoopState emitLoop(WaveGroup group, LoopState state, Value tiles, bool masked);
+  LoopState emitLoop(WaveGroup group, LoopState state, Value tiles, TileKind kind);
   /// Balances the barriers and lets no DMA outlive the workgroup.
   void emitClosing(WaveGroup group);
 
   /// One tile, V(t) to M(t) with both barriers: the loops' body.
-  void emitTile(WaveGroup group, LoopState &state, bool masked);
+  void emitTile(WaveGroup group, LoopState &state, TileKind kind);
 
 private:
+  void emitIdleTile(WaveGroup group, LoopState &state);
   mlir::SmallVector<Value> emitSoftmax(LoopState &state, bool masked);
   void addOutputProducts(MatrixPhase &phase, const LoopState &state, Value valueBase,
                          mlir::ArrayRef<Value> probabilities);

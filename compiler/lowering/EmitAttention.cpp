@@ -30,8 +30,11 @@ void emitAttention(ModuleOp module, StringRef name, const KernelShape &shape,
        {std::pair{groupA, WaveGroup::Keys}, std::pair{groupB, WaveGroup::Values}}) {
     e.setBlock(block);
     LoopState state = loop.emitPrologue(group);
-    state = loop.emitLoop(group, std::move(state), frame.fullTiles(), /*masked=*/false);
-    state = loop.emitLoop(group, std::move(state), frame.allTiles(), /*masked=*/true);
+    Value own = frame.groupTiles(group == WaveGroup::Keys ? 0 : 1);
+    state =
+        loop.emitLoop(group, std::move(state), e.minimum(frame.fullTiles(), own), TileKind::Full);
+    state = loop.emitLoop(group, std::move(state), own, TileKind::Masked);
+    state = loop.emitLoop(group, std::move(state), frame.allTiles(), TileKind::Idle);
     loop.emitClosing(group);
     epilogue.emit(state.outputs, state.softmax);
     e.branch(done, {});

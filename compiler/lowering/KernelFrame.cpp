@@ -152,25 +152,26 @@ void KernelFrame::emitUnit() {
 void KernelFrame::emitTileCounts(const KeyLimits &limits) {
   Emitter &e = emit();
   const int n = schedule_.blockN;
-  Value lastRow = e.add(unit_.q0, e.sub(unitRows_, 1));
-  Value row = e.add(unit_.q0, unitRow_);
-  Value lastKey = e.sub(unit_.kv1, 1);
-  Value lastSeenByAll = lastKey, lastSeenByAny = lastKey;
-  for (const KeyLimit &limit : limits) {
-    // A limit does not fall with the row: the first row bounds the full tiles, the last row all.
-    auto at = [&](Value query) { return limit(e, query, unit_.lenQ, unit_.lenKv); };
-    lastSeenByAll = e.minimum(lastSeenByAll, at(unit_.q0));
-    lastSeenByAny = e.minimum(lastSeenByAny, at(lastRow));
-    lastKey = e.minimum(lastKey, at(row));
-  }
-  Value seenByAll = e.add(lastSeenByAll, 1), seenByAny = e.add(lastSeenByAny, 1);
-  auto tiles = [&](Value end, int round) {
-    Value keys = e.maximum(e.sub(end, unit_.kv0), e.constant(0));
+  auto lastKey = [&](Value row) {
+    Value last = e.sub(unit_.kv1, 1), query = e.add(unit_.q0, row);
+    for (const KeyLimit &limit : limits)
+      last = e.minimum(last, limit(e, query, unit_.lenQ, unit_.lenKv));
+    return last;
+  };
+  auto tiles = [&](Value last, int round) {
+    Value keys = e.maximum(e.sub(last, e.sub(unit_.kv0, 1)), e.constant(0));
     return e.shiftRight(e.add(keys, round), __builtin_ctz(n));
   };
-  fullTiles_ = tiles(seenByAll, 0);
-  allTiles_ = tiles(seenByAny, n - 1);
-  keyLimit_ = e.sub(lastKey, e.shiftLeft(half_, 2));
+  // A limit does not fall with the row: the first row bounds the full tiles, the last one all.
+  fullTiles_ = tiles(lastKey(e.constant(0)), 0);
+  const int groupRows = schedule_.blockM / 2;
+  for (int group : {0, 1}) {
+    Value end = e.minimum(unitRows_, e.constant(groupRows * (group + 1)));
+    Value hasRows = e.compare(LLVM::ICmpPredicate::sgt, unitRows_, e.constant(groupRows * group));
+    groupTiles_[group] = e.select(hasRows, tiles(lastKey(e.sub(end, 1)), n - 1), e.constant(0));
+  }
+  allTiles_ = e.maximum(groupTiles_[0], groupTiles_[1]);
+  keyLimit_ = e.sub(lastKey(unitRow_), e.shiftLeft(half_, 2));
 }
 
 Value KernelFrame::address(Value base, Value row, Value rowStride, Value head, Value headStride) {

@@ -64,8 +64,10 @@ public:
   Value unitRows() const { return unitRows_; }   ///< uniform: valid rows of the unit, at most 256
   Value partner() const { return partner_; }     ///< byte index of lane ^ 32 for Emitter::exchange
 
-  /// Uniform: tiles in which every row sees all keys, and tiles in which some row sees some key.
+  /// Uniform: tiles in which every row sees all keys, tiles in which some row of a wave group (0,
+  /// 1) sees some key, and tiles in which any row does.
   Value fullTiles() const { return fullTiles_; }
+  Value groupTiles(int group) const { return groupTiles_[group]; }
   Value allTiles() const { return allTiles_; }
   /// Last key that this lane's row sees, minus 4 * half: the accumulator rows' own offset.
   Value keyLimit() const { return keyLimit_; }
@@ -91,7 +93,7 @@ private:
   KernelArguments arguments_;
   WorkUnit unit_;
   Value lds_, lane_, column_, half_, wave_, groupWave_, unitRow_, unitRows_, partner_;
-  Value fullTiles_, allTiles_, keyLimit_;
+  Value fullTiles_, groupTiles_[2], allTiles_, keyLimit_;
 };
 
 } // namespace wavesmith::compiler

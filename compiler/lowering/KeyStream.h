@@ -11,7 +11,7 @@ public:
   /// The wave's DMA target in the buffer at that byte offset; uniform.
   Value dmaBase(Value bufferOffset);
   void emitDma(int transfer, Value descriptor, Value dmaBase);
-  /// A whole tile at once, for the prologue.
+  /// A whole tile at once, where no matrix phase hides it.
   void emitTile(StreamCursor cursor, Value bufferOffset);
 
 private:

@@ -23,6 +23,14 @@ Value ValueStream::load(int transfer, Value descriptor) {
   return e.bufferLoad(e.i32(), descriptor, laneOffset(transfer));
 }
 
+SmallVector<Value> ValueStream::loadTile(StreamCursor cursor) {
+  Value resource = descriptor(cursor);
+  SmallVector<Value> loaded;
+  for (int transfer = 0; transfer < transfers(); ++transfer)
+    loaded.push_back(load(transfer, resource));
+  return loaded;
+}
+
 void ValueStream::store(ArrayRef<Value> loaded, Value bufferOffset) {
   Emitter &e = frame_.emit();
   Value even = e.offset(frame_.lds(), e.add(write_, bufferOffset));

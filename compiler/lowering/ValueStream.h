@@ -11,6 +11,8 @@ public:
   explicit ValueStream(KernelFrame &frame);
   /// One dword per lane of the tile; issue all transfers, then store().
   Value load(int transfer, Value descriptor);
+  /// A whole tile at once, where no matrix phase hides it.
+  mlir::SmallVector<Value> loadTile(StreamCursor cursor);
   /// Transposes a loaded tile into the buffer at that byte offset.
   void store(mlir::ArrayRef<Value> loaded, Value bufferOffset);
 
