@@ -3,7 +3,8 @@
 #include <chrono>
 #include <span>
 
-#include <llvm/Support/Process.h>
+#include <llvm/Support/FileSystem.h>
+#include <llvm/Support/Path.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/IR/Diagnostics.h>
 #include <mlir/Parser/Parser.h>
@@ -71,6 +72,29 @@ LoopExpectation expectedLoops(const KernelSpec &spec) {
   return expected;
 }
 
+/// Runs the failing pipeline again to keep the IR before the failing pass, with the pipeline from
+/// there on; says where it is.
+std::string keepReproducer(ModuleOp module, const PipelineOptions &options,
+                           const std::string &directory) {
+  llvm::SmallString<128> path(directory);
+  if (directory.empty())
+    llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, path);
+  else if (std::error_code failed = llvm::sys::fs::create_directories(directory))
+    return fmt::format("no reproducer: {}: {}", directory, failed.message());
+  llvm::sys::path::append(path, options.kernelName + "-%%%%%%.mlir");
+  llvm::SmallString<128> unique;
+  int descriptor = -1;
+  if (std::error_code failed = llvm::sys::fs::createUniqueFile(path, descriptor, unique))
+    return fmt::format("no reproducer: {}: {}", path.str().str(), failed.message());
+  llvm::raw_fd_ostream(descriptor, /*shouldClose=*/true).close();
+
+  PassManager passes(module.getContext());
+  buildPipeline(passes, options);
+  passes.enableCrashReproducerGeneration(unique, /*genLocalReproducer=*/true);
+  (void)passes.run(module);
+  return fmt::format("replay with: wavesmith-opt -run-reproducer {}", unique.str().str());
+}
+
 class Compiler final : public KernelCompiler {
 public:
   std::string buildId() const override { return Toolchain::builtin().compilerBuild; }
@@ -94,15 +118,24 @@ Expected<CodeObjectBlob> compileKernel(const KernelSpec &spec, const CompileOpti
   MlirDiagnostics diagnostics(&context);
 
   const std::string name = selection.templateName + ".mlir";
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(&context), name);
+  auto parse = [&] { return parseSourceString<ModuleOp>(text, ParserConfig(&context), name); };
+  OwningOpRef<ModuleOp> module = parse();
   if (!module)
     return error(StatusCode::CompileFailed, "template does not parse: {}", diagnostics.text());
 
+  const PipelineOptions pipeline{
+      .target = spec.target, .kernelName = spec.kernelName(), .selection = selection};
   PassManager passes(&context);
-  buildPipeline(passes,
-                {.target = spec.target, .kernelName = spec.kernelName(), .selection = selection});
-  if (failed(passes.run(*module)))
-    return error(StatusCode::CompileFailed, "{}: {}", spec.text(), diagnostics.text());
+  buildPipeline(passes, pipeline);
+  if (!options.dumpDirectory.empty())
+    passes.enableIRPrintingToFileTree([](Pass *, Operation *) { return false; },
+                                      [](Pass *, Operation *) { return true; }, true, false, false,
+                                      options.dumpDirectory);
+  if (failed(passes.run(*module))) {
+    const std::string why = diagnostics.text();
+    return error(StatusCode::CompileFailed, "{}: {}; {}", spec.text(), why,
+                 keepReproducer(*parse(), pipeline, options.reproducerDirectory));
+  }
 
   CodegenOptions codegen;
   codegen.emit.target = spec.target;

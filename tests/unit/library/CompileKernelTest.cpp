@@ -1,0 +1,168 @@
+// Spec to code object: every specialisation compiles, keeps its limits and says what it is; what
+// cannot compile says why and leaves a reproducer.
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compiler/library/CompileKernel.h"
+#include "compiler/library/TemplateLibrary.h"
+#include "runtime/codeobject/CodeObject.h"
+#include "runtime/codeobject/Note.h"
+
+namespace wavesmith::compiler {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+struct Dims {
+  int qk, v;
+};
+
+KernelSpec makeSpec(Dims dims, bool causal, bool lse) {
+  return {.target = "gfx942",
+          .attention = {.dtype = DType::BF16,
+                        .headDimQk = dims.qk,
+                        .headDimV = dims.v,
+                        .causal = causal,
+                        .writeLse = lse}};
+}
+
+class Specialisations : public ::testing::TestWithParam<std::tuple<Dims, bool, bool>> {};
+
+TEST_P(Specialisations, CompileWithinTheirLimits) {
+  auto [dims, causal, lse] = GetParam();
+  const KernelSpec spec = makeSpec(dims, causal, lse);
+  auto blob = compileKernel(spec, {});
+  ASSERT_TRUE(blob) << blob.status().message();
+  EXPECT_EQ(blob->kernelName, spec.kernelName());
+  EXPECT_EQ(blob->provider, "jit");
+
+  auto object = CodeObject::parse(blob->bytes, "test");
+  ASSERT_TRUE(object) << object.status().message();
+  EXPECT_EQ(object->target(), "gfx942");
+  ASSERT_EQ(object->kernels().size(), 1u);
+  const KernelInfo &kernel = object->kernels().front();
+  EXPECT_EQ(kernel.name, spec.kernelName());
+  EXPECT_LE(kernel.vgprs, 256u);
+  EXPECT_EQ(kernel.agprs, 0u);
+  EXPECT_EQ(kernel.scratchBytes, 0u);
+  EXPECT_EQ(kernel.vgprSpills + kernel.sgprSpills, 0u);
+  EXPECT_LE(kernel.ldsBytes, 65536u);
+  EXPECT_EQ(kernel.kernargBytes, 168u);
+  ASSERT_TRUE(object->wavesmithNote().has_value());
+  auto note = parseNote(*object->wavesmithNote(), "test");
+  ASSERT_TRUE(note) << note.status().message();
+  EXPECT_EQ(note->spec, spec.text());
+  EXPECT_EQ(note->specKey, spec.key());
+  EXPECT_EQ(note->buildKey, buildKey(spec, Toolchain::builtin()));
+}
+
+std::string caseName(const ::testing::TestParamInfo<std::tuple<Dims, bool, bool>> &info) {
+  auto [dims, causal, lse] = info.param;
+  return "d" + std::to_string(dims.qk) + "x" + std::to_string(dims.v) + (causal ? "_causal" : "") +
+         (lse ? "_lse" : "");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Specialisations,
+                         ::testing::Combine(::testing::Values(Dims{192, 128}, Dims{128, 128},
+                                                              Dims{64, 64}),
+                                            ::testing::Bool(), ::testing::Bool()),
+                         caseName);
+
+TEST(CompileKernel, SameSpecSameBytes) {
+  auto first = compileKernel(makeSpec({64, 64}, true, true), {});
+  auto second = compileKernel(makeSpec({64, 64}, true, true), {});
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->bytes, second->bytes);
+}
+
+TEST(CompileKernel, ManyThreadsAtOnce) {
+  std::vector<std::vector<std::byte>> results(6);
+  std::vector<std::thread> threads;
+  for (auto &result : results)
+    threads.emplace_back([&result] {
+      auto blob = compileKernel(makeSpec({64, 64}, false, true), {});
+      if (blob)
+        result = blob->bytes;
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const auto &result : results) {
+    EXPECT_FALSE(result.empty());
+    EXPECT_EQ(result, results.front());
+  }
+}
+
+class ForeignTemplate : public ::testing::Test {
+protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "wavesmith-template-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  Expected<CodeObjectBlob> compile(const std::string &text) {
+    std::ofstream(directory_ / "attention.mlir") << text;
+    return compileKernel(makeSpec({64, 64}, true, true),
+                         {.templateDirectory = directory_.string(),
+                          .reproducerDirectory = (directory_ / "repro").string()});
+  }
+  static std::string replaced(std::string text, const std::string &from, const std::string &to) {
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+  }
+
+  fs::path directory_;
+};
+
+TEST_F(ForeignTemplate, TheSameTextGivesTheSameKernel) {
+  auto foreign = compile(*templateText("attention", ""));
+  ASSERT_TRUE(foreign) << foreign.status().message();
+  auto builtin = compileKernel(makeSpec({64, 64}, true, true), {});
+  ASSERT_TRUE(builtin);
+  EXPECT_EQ(foreign->bytes, builtin->bytes);
+}
+
+TEST_F(ForeignTemplate, SyntaxErrorsCarryFileAndLine) {
+  auto blob = compile("tile.kernel @attention(");
+  ASSERT_FALSE(blob);
+  EXPECT_EQ(blob.status().code(), StatusCode::CompileFailed);
+  EXPECT_THAT(blob.status().message(), HasSubstr("attention.mlir:1"));
+}
+
+TEST_F(ForeignTemplate, WhatCannotBeLoweredLeavesAReproducer) {
+  // A window is a score function that the schedule has no means for yet.
+  auto blob = compile(replaced(*templateText("attention", ""), "arith.cmpi sle, %key, %limit",
+                               "arith.cmpi sgt, %key, %limit"));
+  ASSERT_FALSE(blob);
+  EXPECT_EQ(blob.status().code(), StatusCode::CompileFailed);
+  EXPECT_THAT(blob.status().message(), HasSubstr("must be the kernel's one pipelined and peeled"));
+  EXPECT_THAT(blob.status().message(), HasSubstr("wavesmith-opt -run-reproducer"));
+  int files = 0;
+  for (const auto &entry : fs::directory_iterator(directory_ / "repro")) {
+    std::ifstream file(entry.path());
+    std::string text((std::istreambuf_iterator<char>(file)), {});
+    EXPECT_THAT(text, HasSubstr("mlir_reproducer"));
+    EXPECT_THAT(text, HasSubstr("wavesmith-lower-tile"));
+    EXPECT_THAT(text, HasSubstr("tile.phase"));
+    ++files;
+  }
+  EXPECT_EQ(files, 1);
+}
+
+TEST_F(ForeignTemplate, AParameterTooManyIsNamed) {
+  auto blob = compile(*templateText("attention", "") + "\ntile.param @extra : i32 doc \"more\"\n");
+  ASSERT_FALSE(blob);
+  EXPECT_THAT(blob.status().message(), HasSubstr("parameter 'extra' has no value"));
+}
+
+} // namespace
+} // namespace wavesmith::compiler
