@@ -6,8 +6,9 @@
 Needs a build with -DWAVESMITH_BENCH=ON. Triton comes from PyPI into a virtual environment under the
 build directory, made on demand; where that fails, our figures stand alone and the report says why.
 Both run pinned to one core. "first" is the first compile of a fresh process, which also pays for
-starting the compiler (imports are left out); "median" is over all repetitions, caches cleared. The
-compilers take turns, so that a machine that slows down slows both.
+starting the compiler (imports are left out); "median" is over all repetitions, caches cleared;
+"cpu" is the median of processor seconds, which a busy machine disturbs less. The compilers take
+turns, so that a machine that slows down slows both.
 """
 
 import argparse
@@ -44,7 +45,7 @@ def run_pinned(command: list[str], timeout: float) -> str:
     return done.stdout
 
 
-def measure_ours(binary: Path, shape: str, repeat: int) -> list[float]:
+def measure_ours(binary: Path, shape: str, repeat: int) -> dict:
     output = run_pinned(
         [
             str(binary),
@@ -58,10 +59,13 @@ def measure_ours(binary: Path, shape: str, repeat: int) -> list[float]:
     for row in rows:
         if row.get("error_occurred"):
             raise Unavailable(row["error_message"])
-    times = [row["real_time"] / 1000 for row in rows if row["run_type"] == "iteration"]
-    if not times:
+    rows = [row for row in rows if row["run_type"] == "iteration"]
+    if not rows:
         raise Unavailable(f"this build compiles no {shape}")
-    return times
+    return {
+        "compile_seconds": [row["real_time"] / 1000 for row in rows],
+        "cpu_seconds": [row["cpu_time"] / 1000 for row in rows],
+    }
 
 
 def triton_python(venv: Path) -> Path:
@@ -88,19 +92,22 @@ def triton_python(venv: Path) -> Path:
     return python
 
 
-def measure_triton(python: Path, shape: str, repeat: int) -> tuple[str, list[float]]:
+def measure_triton(python: Path, shape: str, repeat: int) -> dict:
     script = ROOT / "bench" / "peers" / "triton_attention.py"
     output = run_pinned(
         [str(python), str(script), "--variant", shape, "--repeat", str(repeat)], timeout=1200
     )
-    row = json.loads(output.strip().splitlines()[-1])
-    return row["triton"], row["compile_seconds"]
+    return json.loads(output.strip().splitlines()[-1])
 
 
-def summary(processes: list[list[float]]) -> dict:
+def summary(processes: list[dict]) -> dict:
+    def median(key: str) -> float:
+        return statistics.median(time for row in processes for time in row[key])
+
     return {
-        "first": statistics.median(times[0] for times in processes),
-        "median": statistics.median(time for times in processes for time in times),
+        "first": statistics.median(row["compile_seconds"][0] for row in processes),
+        "median": median("compile_seconds"),
+        "cpu": median("cpu_seconds"),
     }
 
 
@@ -116,29 +123,32 @@ def measure(args: argparse.Namespace) -> dict:
         ours.append(measure_ours(binary, args.shape, args.repeat))
         if python:
             try:
-                result["triton_version"], times = measure_triton(python, args.shape, args.repeat)
-                theirs.append(times)
+                theirs.append(measure_triton(python, args.shape, args.repeat))
+                result["triton_version"] = theirs[-1]["triton"]
             except Unavailable as error:
                 python, result["triton_unavailable"] = None, str(error)
     result["wavesmith"] = summary(ours)
     if theirs:
         result["triton"] = summary(theirs)
         result["ratio"] = {
-            key: result["wavesmith"][key] / result["triton"][key] for key in ("first", "median")
+            key: seconds / result["triton"][key] for key, seconds in result["wavesmith"].items()
         }
     return result
 
 
 def report(result: dict) -> None:
     print(f"cold compile of attention {result['shape']}, head dims 192/128, one core, seconds")
-    print(f"{'':24}{'first':>10}{'median':>10}")
-    names = {"wavesmith": "wavesmith", "triton": f"Triton {result.get('triton_version', '')}"}
+    titles = ("first", "median", "cpu")
+    print(f"{'':20}" + "".join(f"{title:>10}" for title in titles))
+    names = {
+        "wavesmith": "wavesmith",
+        "triton": f"Triton {result.get('triton_version', '')}",
+        "ratio": "ratio",
+    }
     for side, name in names.items():
         if result[side]:
-            print(f"{name:24}{result[side]['first']:10.3f}{result[side]['median']:10.3f}")
-    if result["ratio"]:
-        print(f"{'ratio':24}{result['ratio']['first']:10.3f}{result['ratio']['median']:10.3f}")
-    else:
+            print(f"{name:20}" + "".join(f"{result[side][title]:10.3f}" for title in titles))
+    if not result["ratio"]:
         print(f"no ratio: {result['triton_unavailable']}")
 
 
