@@ -91,7 +91,7 @@ Status AttentionKernel::launch(const AttentionPlan &plan, const AttentionBuffers
   arguments.k = buffers.k;
   arguments.v = buffers.v;
   arguments.out = buffers.out;
-  arguments.lse = buffers.lse;
+  arguments.lse = c.problem.writeLse ? buffers.lse : 0;
   arguments.work = buffers.workspace;
   return wavesmith::launch(*table_, function_,
                            {.grid = {plan.grid(), 1, 1}, .block = {kAttentionThreads, 1, 1}},

@@ -1,0 +1,118 @@
+#include "runtime/dispatch/AttentionKernel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/dispatch/FakeDevice.h"
+#include "tests/unit/dispatch/FakeObject.h"
+
+namespace wavesmith {
+namespace {
+
+using test::fakeObject;
+using ::testing::HasSubstr;
+
+const KernelSpec kSpec = {"gfx942", {DType::BF16, 192, 128, true, true, false}, ""};
+
+struct AttentionKernelTest : ::testing::Test {
+  void SetUp() override {
+    if (const auto missing = test::assemblerMissing())
+      GTEST_SKIP() << *missing;
+  }
+  AttentionPlan plan(std::vector<SequenceLength> lengths) {
+    AttentionProblem problem;
+    problem.causal = true;
+    problem.lengths = std::move(lengths);
+    return *planAttention(problem);
+  }
+  test::FakeDevice device;
+};
+
+TEST_F(AttentionKernelTest, RefusesObjectsThatDoNotFitNamingBothSides) {
+  ASSERT_TRUE(checkKernelObject(kSpec, *fakeObject(kSpec)));
+  const auto refusal = [](const test::FakeObjectOptions &options) {
+    return checkKernelObject(kSpec, *fakeObject(kSpec, options)).status().message();
+  };
+  EXPECT_THAT(refusal({.note = false}), HasSubstr("no Wavesmith note"));
+  EXPECT_THAT(refusal({.abi = "attention-0"}),
+              AllOf(HasSubstr("[attention-0]"), HasSubstr(kAttentionLayout)));
+  EXPECT_THAT(refusal({.noteSpec = "attention abi=0"}),
+              AllOf(HasSubstr("[attention abi=0]"), HasSubstr(kSpec.text())));
+  EXPECT_THAT(refusal({.arguments = 20}), HasSubstr("takes 160 bytes of arguments, we pass 168"));
+  EXPECT_THAT(refusal({.maxThreads = 256}), HasSubstr("up to 256 threads, we launch 512"));
+  KernelSpec other = kSpec;
+  other.target = "gfx950";
+  EXPECT_THAT(checkKernelObject(other, *fakeObject(kSpec)).status().message(),
+              HasSubstr("the object is for gfx942, the plan for gfx950"));
+  CodeObjectBlob cut = *fakeObject(kSpec);
+  cut.bytes.resize(cut.bytes.size() / 2);
+  EXPECT_FALSE(checkKernelObject(kSpec, cut));
+}
+
+TEST_F(AttentionKernelTest, RefusesAnotherDevice) {
+  device.target = "gfx950";
+  EXPECT_THAT(AttentionKernel::load(device.table(), kSpec, fakeObject(kSpec)).status().message(),
+              HasSubstr("the device is a gfx950, the plan is for gfx942"));
+}
+
+TEST_F(AttentionKernelTest, LaunchOnlyEnqueues) {
+  auto kernel = AttentionKernel::load(device.table(), kSpec, fakeObject(kSpec));
+  ASSERT_TRUE(kernel) << kernel.status().message();
+  const AttentionPlan small = plan({{1, 1}});
+  std::vector<std::byte> memory(8192);
+  const std::uint64_t base = (reinterpret_cast<std::uint64_t>(memory.data()) + 255) & ~255ull;
+  const AttentionBuffers buffers = {base,        base + 1024, base + 2048,
+                                    base + 3072, base + 4096, base + 5120};
+  ASSERT_TRUE(kernel->uploadWork(small, buffers.workspace, nullptr).isOk());
+  ASSERT_EQ(device.copies, 1);
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(kernel->launch(small, buffers, nullptr).isOk());
+  EXPECT_EQ(device.launches.size(), 3u);
+  EXPECT_EQ(device.allocations + device.frees, 0);
+  EXPECT_EQ(device.copies, 1);
+  EXPECT_EQ(device.launches[0].k, buffers.k);
+  EXPECT_EQ(device.launches[0].work, buffers.workspace);
+  EXPECT_EQ(device.launches[0].scaleLog2, small.arguments.scaleLog2);
+  EXPECT_EQ(device.grids[0], 1u);
+}
+
+TEST_F(AttentionKernelTest, LaunchChecksAddresses) {
+  auto kernel = AttentionKernel::load(device.table(), kSpec, fakeObject(kSpec));
+  ASSERT_TRUE(kernel) << kernel.status().message();
+  const AttentionPlan noKeys = plan({{1, 0}});
+  AttentionBuffers buffers = {256, 256, 256, 256, 256, 256};
+  const auto message = [&](std::uint64_t AttentionBuffers::*field, std::uint64_t address,
+                           const AttentionPlan &of) {
+    AttentionBuffers changed = buffers;
+    changed.*field = address;
+    return kernel->launch(of, changed, nullptr).message();
+  };
+  const AttentionPlan small = plan({{1, 1}});
+  EXPECT_EQ(message(&AttentionBuffers::out, 0, small), "out is null");
+  EXPECT_EQ(message(&AttentionBuffers::v, 264, small),
+            "v is at 0x108; it must be aligned to 16 bytes");
+  EXPECT_EQ(message(&AttentionBuffers::workspace, 0, small), "workspace is null");
+  EXPECT_EQ(message(&AttentionBuffers::lse, 0, small), "lse is null");
+  EXPECT_TRUE(device.launches.empty());
+  // Without keys there may be no key memory at all, and an empty batch needs none whatever.
+  std::vector<std::byte> memory(8192);
+  const std::uint64_t base = (reinterpret_cast<std::uint64_t>(memory.data()) + 255) & ~255ull;
+  buffers = {base, 0, 0, base + 1024, base + 2048, base + 3072};
+  ASSERT_TRUE(kernel->uploadWork(noKeys, buffers.workspace, nullptr).isOk());
+  EXPECT_TRUE(kernel->launch(noKeys, buffers, nullptr).isOk());
+  EXPECT_TRUE(kernel->uploadWork(plan({}), 0, nullptr).isOk());
+  EXPECT_TRUE(kernel->launch(plan({{0, 5}}), {}, nullptr).isOk());
+  EXPECT_EQ(device.launches.size(), 1u);
+}
+
+TEST_F(AttentionKernelTest, LaunchRefusesAnotherPlan) {
+  auto kernel = AttentionKernel::load(device.table(), kSpec, fakeObject(kSpec));
+  ASSERT_TRUE(kernel) << kernel.status().message();
+  AttentionProblem problem;
+  problem.lengths = {{1, 1}};
+  EXPECT_THAT(kernel->launch(*planAttention(problem), {}, nullptr).message(),
+              HasSubstr("the plan is of [attention"));
+}
+
+} // namespace
+} // namespace wavesmith
