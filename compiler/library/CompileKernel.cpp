@@ -47,7 +47,7 @@ std::string noteJson(const KernelSpec &spec) {
   return printNote({.spec = spec.text(),
                     .specKey = spec.key(),
                     .buildKey = buildKey(spec, toolchain),
-                    .abi = fmt::format("attention-{}", kAttentionAbiVersion),
+                    .abi = kAttentionLayout,
                     .fp8Format = "",
                     .schedule = spec.schedule.empty() ? "default" : spec.schedule,
                     .toolchain = toolchain.compilerBuild + " llvm " + toolchain.llvmVersion});
