@@ -1,0 +1,61 @@
+#pragma once
+// Runs a launch file on a device through the HIP table: what `wavesmith exec` does, as a library.
+// What the kernels did wrong is in the report; the Status is for everything else. On the emulator
+// the settings are the process's, so one run at a time.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/codeobject/CodeObject.h"
+#include "runtime/exec/LaunchFile.h"
+#include "runtime/hip/HipTable.h"
+
+namespace wavesmith {
+
+struct ExecOptions {
+  DeviceChoice device = DeviceChoice::Auto;
+  // For the emulator, as its settings spell them; ignored on a real device.
+  std::string checks = "all";
+  std::string order = "default";
+  std::uint64_t seed = 1;
+  std::string chip; ///< empty: the default one of the object's target
+  bool coverage = false;
+};
+
+struct ExecLaunch {
+  KernelInfo kernel; ///< with its resources
+  std::uint64_t workgroups = 0;
+  std::uint64_t instructions = 0; ///< wave instructions; 0 on a real device
+  double seconds = 0;             ///< as the host saw it; the emulator's own on the emulator
+};
+
+struct ExecCoverage {
+  std::string kernel;
+  std::uint64_t pc = 0; ///< relative to the kernel's entry
+  std::string text;
+  std::uint64_t count = 0;
+};
+
+struct ExecReport {
+  std::string target, device;
+  std::vector<ExecLaunch> launches; ///< those that ran; a fault ends the list
+  /// Faults per check, all eight; none = the check did not run.
+  std::vector<std::pair<std::string, std::optional<std::uint64_t>>> checks;
+  std::vector<std::string> faults;  ///< the first, one line each
+  std::vector<std::string> outputs; ///< paths written
+  std::optional<std::vector<ExecCoverage>> coverage;
+
+  bool ok() const { return faults.empty(); }
+  /// The object of docs/schemas/exec.json.
+  std::string json(int indent = -1) const;
+};
+
+Expected<ExecReport> runLaunchFile(const std::string &path, const ExecOptions &options);
+/// The same with a file that was read and a device that was opened.
+Expected<ExecReport> runLaunches(const LaunchFile &file, const ExecOptions &options,
+                                 const std::shared_ptr<const HipTable> &table);
+
+} // namespace wavesmith
