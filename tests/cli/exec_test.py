@@ -63,7 +63,7 @@ class Exec(CliTest):
         self.assertEqual(set(report["checks"].values()), {0})
         self.assertEqual(report["launches"][0]["workgroups"], 2)
         self.assertEqual(report["launches"][0]["instructions"], 2 * 11)
-        self.assertEqual(report["outputs"], ["out.bin"])
+        self.assertEqual(report["outputs"], [str(self.dir / "out.bin")])
         self.assertIsNone(report["coverage"])
 
     def test_every_order(self):

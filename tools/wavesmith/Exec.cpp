@@ -6,12 +6,36 @@
 #include <fmt/format.h>
 
 #include "emulator/Emulator.h"
+#include "runtime/exec/Exec.h"
+#include "runtime/support/Env.h"
 #include "runtime/support/Status.h"
 #include "tools/wavesmith/Arguments.h"
 #include "tools/wavesmith/Command.h"
 
 namespace wavesmith::cli {
 namespace {
+
+std::string describe(const ExecReport &report) {
+  std::string text = fmt::format("device     {}\n", report.device);
+  for (const ExecLaunch &launch : report.launches)
+    text += fmt::format("launch     {}: {} workgroups, {} wave instructions in {:.3f} s\n",
+                        launch.kernel.name, launch.workgroups, launch.instructions, launch.seconds);
+  std::string checks;
+  for (const auto &[name, count] : report.checks)
+    checks += fmt::format("{}{} {}", checks.empty() ? "" : ", ", name,
+                          count ? fmt::format("{}", *count) : "off");
+  text += fmt::format("checks     {}\n", checks.empty() ? "none on a device" : checks);
+  for (const std::string &output : report.outputs)
+    text += fmt::format("output     {}\n", output);
+  if (report.coverage) {
+    text += "coverage\n";
+    for (const ExecCoverage &row : *report.coverage)
+      text += fmt::format("  {:>12}  {} + {:#06x}  {}\n", row.count, row.kernel, row.pc, row.text);
+  }
+  for (const std::string &fault : report.faults)
+    text += fmt::format("fault      {}\n", fault);
+  return text + fmt::format("result     {}\n", report.ok() ? "clean" : "FAILED");
+}
 
 class Exec final : public Command {
 public:
@@ -33,12 +57,30 @@ public:
   Expected<Result> run() override {
     WAVESMITH_TRY(refuseLater("--model-cycles", modelCycles_));
     WAVESMITH_TRY(refuseLater("--trace", !trace_.empty()));
-    WAVESMITH_ASSIGN(const auto checks, withFlag("--checks", emulator::Checks::parse(checks_)));
-    WAVESMITH_ASSIGN(const auto order,
-                     withFlag("--order", emulator::ExecutionOrder::parse(order_)));
-    WAVESMITH_ASSIGN(const std::uint64_t seed, parseSeed("--seed", seed_));
-    (void)checks, (void)order, (void)seed;
-    return error(StatusCode::Unsupported, "exec: not supported yet");
+    // The emulator reads these texts itself; here for the flag's name in the message.
+    WAVESMITH_TRY(withFlag("--checks", emulator::Checks::parse(checks_)).status());
+    WAVESMITH_TRY(withFlag("--order", emulator::ExecutionOrder::parse(order_)).status());
+    ExecOptions options{.checks = checks_, .order = order_, .chip = chip_, .coverage = coverage_};
+    WAVESMITH_ASSIGN(options.seed, parseSeed("--seed", seed_));
+    WAVESMITH_ASSIGN(options.device,
+                     withFlag("WAVESMITH_DEVICE", parseDeviceChoice(env::get("WAVESMITH_DEVICE"))));
+
+    const auto file = readLaunchFile(file_);
+    // A file that the user names and that cannot be read is bad input, whatever the reason.
+    if (!file)
+      return Status(StatusCode::InvalidArgument, file.status().message());
+    if (!chip_.empty())
+      WAVESMITH_TRY(checkChip("--chip", chip_, file->object->target()));
+    const auto table = HipTable::open(options.device);
+    if (!table)
+      return asEnvironment(table.status());
+    WAVESMITH_ASSIGN(const ExecReport report, runLaunches(*file, options, *table));
+
+    Result result;
+    result.exitCode = report.ok() ? ExitCode::Fine : ExitCode::Failed;
+    result.json = Json::parse(report.json());
+    result.text = describe(report);
+    return result;
   }
 
 private:
