@@ -2,9 +2,16 @@
 // repetition also pays for starting LLVM; bench/run_compile.py runs each name in its own process
 // and puts the figures beside Triton's.
 
+#include <cstddef>
+#include <memory>
+
 #include <benchmark/benchmark.h>
 
 #include "compiler/library/CompileKernel.h"
+#include "runtime/provider/CompilerInterface.h"
+#include "runtime/provider/Provider.h"
+#include "runtime/spec/KernelSpec.h"
+#include "runtime/support/Status.h"
 
 namespace {
 

@@ -1,9 +1,17 @@
 #include "compiler/codegen/AcceptanceGate.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "compiler/codegen/ControlFlow.h"
 #include "compiler/codegen/Diagnostics.h"
+#include "compiler/codegen/Disassembly.h"
+#include "compiler/codegen/InstructionMix.h"
+#include "runtime/support/Status.h"
 
 namespace wavesmith::compiler {
 namespace {

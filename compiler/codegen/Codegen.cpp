@@ -1,14 +1,24 @@
 #include "compiler/codegen/Codegen.h"
 
 #include <chrono>
+#include <memory>
+#include <ratio>
+#include <string>
+#include <system_error>
+#include <utility>
 
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "compiler/codegen/AcceptanceGate.h"
 #include "compiler/codegen/Diagnostics.h"
 #include "compiler/codegen/Linker.h"
 #include "compiler/codegen/NoteSection.h"
+#include "compiler/codegen/ObjectEmitter.h"
+#include "compiler/codegen/Reproducer.h"
+#include "compiler/codegen/ResourceGates.h"
+#include "runtime/support/Status.h"
 
 namespace wavesmith::compiler {
 namespace {

@@ -1,10 +1,15 @@
 #include "compiler/codegen/ControlFlow.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "compiler/codegen/Diagnostics.h"
+#include "compiler/codegen/Disassembly.h"
+#include "runtime/support/Status.h"
 
 namespace wavesmith::compiler {
 

@@ -1,5 +1,11 @@
 #include "compiler/codegen/Diagnostics.h"
 
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "runtime/support/Status.h"
 #include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
@@ -15,7 +21,7 @@ void CodegenError::log(llvm::raw_ostream &stream) const { stream << message_; }
 Status toStatus(llvm::Error error) {
   StatusCode code = StatusCode::Ok;
   std::string message;
-  auto add = [&](StatusCode itsCode, std::string text) {
+  auto add = [&](StatusCode itsCode, const std::string &text) {
     if (code == StatusCode::Ok)
       code = itsCode;
     message += (message.empty() ? "" : "; ") + text;

@@ -1,5 +1,11 @@
 #include "compiler/codegen/Disassembly.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
 #include <llvm/ADT/StringSwitch.h>
 #include <llvm/MC/MCAsmInfo.h>
 #include <llvm/MC/MCContext.h>
@@ -16,6 +22,7 @@
 
 #include "compiler/codegen/Diagnostics.h"
 #include "compiler/codegen/ObjectEmitter.h"
+#include "runtime/support/Status.h"
 
 namespace wavesmith::compiler {
 namespace {

@@ -1,5 +1,8 @@
 #include "compiler/codegen/InstructionMix.h"
 
+#include <string>
+
+#include "compiler/codegen/Disassembly.h"
 #include <fmt/format.h>
 
 namespace wavesmith::compiler {

@@ -1,9 +1,12 @@
 #include "compiler/codegen/Linker.h"
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <stdlib.h>
+#include <string>
+#include <system_error>
+#include <utility>
 
 #include <lld/Common/Driver.h>
 #include <llvm/Support/FileSystem.h>
@@ -11,6 +14,8 @@
 #include <llvm/Support/Path.h>
 
 #include "compiler/codegen/Diagnostics.h"
+#include "compiler/codegen/ObjectEmitter.h"
+#include "runtime/support/Status.h"
 
 LLD_HAS_DRIVER(elf)
 
@@ -34,7 +39,7 @@ public:
   PrivateDirectory &operator=(PrivateDirectory &&) = delete;
   ~PrivateDirectory() {
     if (!path_.empty())
-      llvm::sys::fs::remove_directories(path_);
+      static_cast<void>(llvm::sys::fs::remove_directories(path_)); // nobody left to tell
   }
   std::string file(llvm::StringRef name) const { return path_ + "/" + name.str(); }
 

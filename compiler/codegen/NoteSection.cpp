@@ -1,11 +1,15 @@
 #include "compiler/codegen/NoteSection.h"
 
+#include <cstddef>
+#include <string>
+
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include "compiler/codegen/Diagnostics.h"
 #include "runtime/codeobject/Note.h"
+#include "runtime/support/Status.h"
 
 namespace wavesmith::compiler {
 namespace {

@@ -1,6 +1,11 @@
 #include "compiler/codegen/ObjectEmitter.h"
 
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/AsmParser/Parser.h>
@@ -18,6 +23,7 @@
 #include <mlir/Target/LLVMIR/Export.h>
 
 #include "compiler/codegen/Diagnostics.h"
+#include "runtime/support/Status.h"
 
 namespace wavesmith::compiler {
 namespace {

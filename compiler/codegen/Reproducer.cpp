@@ -1,11 +1,17 @@
 #include "compiler/codegen/Reproducer.h"
 
+#include <cstddef>
+#include <string>
+#include <system_error>
+#include <utility>
+
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/Path.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include "compiler/codegen/Diagnostics.h"
+#include "runtime/support/Status.h"
 
 namespace wavesmith::compiler {
 namespace {

@@ -1,9 +1,16 @@
 #include "compiler/codegen/ResourceGates.h"
 
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <llvm/BinaryFormat/MsgPackDocument.h>
 #include <llvm/Object/ELFObjectFile.h>
 
 #include "compiler/codegen/Diagnostics.h"
+#include "runtime/support/Status.h"
 
 namespace wavesmith::compiler {
 namespace {

@@ -1,6 +1,12 @@
 #include "compiler/codegen/AcceptanceGate.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/codegen/Diagnostics.h"
 #include "compiler/codegen/Linker.h"
+#include "runtime/support/Status.h"
 #include "tests/unit/codegen/Fixtures.h"
 
 namespace wavesmith::compiler {

@@ -1,14 +1,26 @@
 #include "compiler/codegen/Codegen.h"
 
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdlib.h>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <mlir/Dialect/LLVMIR/LLVMDialect.h>
 #include <mlir/Dialect/LLVMIR/ROCDLDialect.h>
 #include <mlir/Parser/Parser.h>
 
+#include "compiler/codegen/AcceptanceGate.h"
+#include "compiler/codegen/Diagnostics.h"
+#include "compiler/codegen/Reproducer.h"
+#include "compiler/codegen/ResourceGates.h"
 #include "runtime/codeobject/CodeObject.h"
+#include "runtime/support/Status.h"
 #include "tests/unit/codegen/Fixtures.h"
 
 namespace wavesmith::compiler {
@@ -29,24 +41,24 @@ std::string readFile(const std::filesystem::path &path) {
 class Codegen : public ::testing::Test {
 protected:
   Codegen() {
-    context_.loadDialect<mlir::LLVM::LLVMDialect, mlir::ROCDL::ROCDLDialect>();
+    context.loadDialect<mlir::LLVM::LLVMDialect, mlir::ROCDL::ROCDLDialect>();
     std::string path = (std::filesystem::temp_directory_path() / "codegentest-XXXXXX").string();
-    directory_ = ::mkdtemp(path.data());
+    directory = ::mkdtemp(path.data());
   }
-  ~Codegen() override { std::filesystem::remove_all(directory_); }
+  ~Codegen() override { std::filesystem::remove_all(directory); }
 
   mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string &text) {
-    return mlir::parseSourceString<mlir::ModuleOp>(text, &context_);
+    return mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   }
   std::vector<std::filesystem::path> files() const {
     std::vector<std::filesystem::path> found;
-    for (const auto &entry : std::filesystem::directory_iterator(directory_))
+    for (const auto &entry : std::filesystem::directory_iterator(directory))
       found.push_back(entry.path());
     return found;
   }
 
-  mlir::MLIRContext context_;
-  std::filesystem::path directory_;
+  mlir::MLIRContext context;
+  std::filesystem::path directory;
 };
 
 TEST_F(Codegen, MlirModuleToCheckedCodeObject) {
@@ -117,7 +129,7 @@ TEST_F(Codegen, UnknownKernelIsNamed) {
 TEST_F(Codegen, DumpsIrAssemblyAndObject) {
   auto module = parse(fixture("store.mlir"));
   ASSERT_TRUE(bool(module));
-  const std::string where = directory_ / "dump";
+  const std::string where = directory / "dump";
   auto result = generateObject(*module, {.emit = {.target = "gfx942"}, .dumpDirectory = where});
   ASSERT_TRUE(bool(result)) << message(result.takeError());
   EXPECT_THAT(readFile(where + "/store.ll"), HasSubstr("define amdgpu_kernel void @store"));
@@ -142,7 +154,7 @@ TEST_F(Codegen, FailureLeavesAReproducerThatParses) {
   ASSERT_TRUE(bool(module));
   auto result = generateObject(
       *module, {.emit = {.target = "gfx999"},
-                .reproducer = ReproducerOptions{.directory = directory_, .name = "store"}});
+                .reproducer = ReproducerOptions{.directory = directory, .name = "store"}});
   ASSERT_FALSE(bool(result));
   const Status status = toStatus(result.takeError());
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
@@ -160,7 +172,7 @@ TEST_F(Codegen, SuccessLeavesNoReproducer) {
   auto module = parse(fixture("store.mlir"));
   ASSERT_TRUE(bool(module));
   auto result = generateObject(*module, {.emit = {.target = "gfx942"},
-                                         .reproducer = ReproducerOptions{.directory = directory_}});
+                                         .reproducer = ReproducerOptions{.directory = directory}});
   ASSERT_TRUE(bool(result)) << message(result.takeError());
   EXPECT_TRUE(files().empty());
 }
@@ -175,7 +187,7 @@ TEST_F(Codegen, ReproducerThatCannotBeWrittenKeepsTheError) {
 
 TEST_F(Codegen, ReproducersDoNotOverwriteEachOther) {
   const ReproducerOptions options{
-      .directory = directory_, .name = "twice", .command = "a {file} b {file}"};
+      .directory = directory, .name = "twice", .command = "a {file} b {file}"};
   auto first = writeReproducer("module {}", "two\nlines", options);
   auto second = writeReproducer("module {}", "two\nlines", options);
   ASSERT_TRUE(bool(first) && bool(second));
@@ -188,6 +200,7 @@ TEST_F(Codegen, ContextsOfThreadsAreIndependent) {
   const std::string text = fixture("store.mlir");
   std::vector<ObjectBytes> objects(4);
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (ObjectBytes &object : objects)
     threads.emplace_back([&] {
       mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);

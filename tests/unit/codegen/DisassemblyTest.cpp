@@ -1,5 +1,11 @@
 #include "compiler/codegen/Disassembly.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
 #include "compiler/codegen/ControlFlow.h"
 #include "compiler/codegen/InstructionMix.h"
 #include "tests/unit/codegen/Fixtures.h"
@@ -79,8 +85,8 @@ TEST(Disassembly, BytesThatDoNotDecodeAreNamed) {
 }
 
 /// Instructions at addresses 0, 4, 8, ...; `branches` gives those that jump.
-std::vector<Instruction> program(unsigned count,
-                                 std::vector<std::tuple<unsigned, unsigned, bool>> branches) {
+std::vector<Instruction>
+program(unsigned count, const std::vector<std::tuple<unsigned, unsigned, bool>> &branches) {
   std::vector<Instruction> instructions(count);
   for (unsigned i = 0; i < count; ++i)
     instructions[i] = {.address = 4 * i, .size = 4, .kind = Kind::Valu};
@@ -103,6 +109,7 @@ TEST(ControlFlow, ColdBlockBehindTheLoopIsNotPartOfEveryIteration) {
   const Loop &loop = flow->loops().front();
   EXPECT_EQ(loop.blocks.size(), 3u);
   std::vector<unsigned> begins;
+  begins.reserve(4);
   for (const unsigned block : loop.everyTime)
     begins.push_back(flow->blocks()[block].begin);
   EXPECT_THAT(begins, ElementsAre(1, 2));
@@ -125,6 +132,7 @@ TEST(ControlFlow, NestedLoopsAndTwoLatches) {
   EXPECT_EQ(flow->loops()[0].latches.size(), 2u);
   EXPECT_EQ(flow->loops()[1].blocks.size(), 1u);
   std::vector<unsigned> begins;
+  begins.reserve(4);
   for (const unsigned block : flow->loops()[0].everyTime)
     begins.push_back(flow->blocks()[block].begin);
   EXPECT_THAT(begins, ElementsAre(0, 1, 3)) << "the block at 4 runs only in some iterations";

@@ -1,14 +1,21 @@
 #include "compiler/codegen/Linker.h"
 
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <stdlib.h>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <llvm/BinaryFormat/ELF.h>
 #include <llvm/Object/ELFObjectFile.h>
 
+#include "compiler/codegen/Diagnostics.h"
 #include "compiler/codegen/NoteSection.h"
+#include "compiler/codegen/ObjectEmitter.h"
 #include "runtime/codeobject/CodeObject.h"
+#include "runtime/support/Status.h"
 #include "tests/unit/codegen/Fixtures.h"
 
 namespace wavesmith::compiler {
@@ -47,20 +54,20 @@ class Linker : public ::testing::Test {
 protected:
   Linker() {
     std::string path = (std::filesystem::temp_directory_path() / "linkertest-XXXXXX").string();
-    directory_ = ::mkdtemp(path.data());
+    directory = ::mkdtemp(path.data());
     if (const char *old = std::getenv("TMPDIR"))
-      old_ = old;
-    ::setenv("TMPDIR", directory_.c_str(), 1);
+      oldTmpdir = old;
+    ::setenv("TMPDIR", directory.c_str(), 1);
   }
   ~Linker() override {
-    if (old_.empty())
+    if (oldTmpdir.empty())
       ::unsetenv("TMPDIR");
     else
-      ::setenv("TMPDIR", old_.c_str(), 1);
-    std::filesystem::remove_all(directory_);
+      ::setenv("TMPDIR", oldTmpdir.c_str(), 1);
+    std::filesystem::remove_all(directory);
   }
-  std::filesystem::path directory_;
-  std::string old_;
+  std::filesystem::path directory;
+  std::string oldTmpdir;
 };
 
 TEST_F(Linker, MakesASharedObjectAndLeavesNoFile) {
@@ -71,7 +78,7 @@ TEST_F(Linker, MakesASharedObjectAndLeavesNoFile) {
   auto elf = llvm::object::ELF64LEFile::create({linked->data(), linked->size()});
   ASSERT_TRUE(bool(elf)) << message(elf.takeError());
   EXPECT_EQ(elf->getHeader().e_type, llvm::ELF::ET_DYN);
-  EXPECT_TRUE(std::filesystem::is_empty(directory_));
+  EXPECT_TRUE(std::filesystem::is_empty(directory));
 }
 
 TEST_F(Linker, FailureCarriesLldsWordsAndTheNextLinkWorks) {
@@ -85,7 +92,7 @@ TEST_F(Linker, FailureCarriesLldsWordsAndTheNextLinkWorks) {
   const Status status = toStatus(linked.takeError());
   EXPECT_EQ(status.code(), StatusCode::CompileFailed);
   EXPECT_NE(status.message().find("elsewhere"), std::string::npos) << status.message();
-  EXPECT_TRUE(std::filesystem::is_empty(directory_));
+  EXPECT_TRUE(std::filesystem::is_empty(directory));
 
   auto good = emitText(fixture("store.ll"), {.target = "gfx942"});
   ASSERT_TRUE(bool(good));
@@ -112,6 +119,7 @@ TEST_F(Linker, ThreadsTakeTurns) {
   ASSERT_TRUE(bool(object));
   std::vector<ObjectBytes> linked(4);
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (ObjectBytes &bytes : linked)
     threads.emplace_back([&] {
       if (auto result = linkCodeObject(*object))

@@ -1,11 +1,15 @@
 #include "compiler/codegen/ObjectEmitter.h"
 
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <llvm/BinaryFormat/ELF.h>
 #include <mlir/Dialect/LLVMIR/LLVMDialect.h>
 #include <mlir/Parser/Parser.h>
 
+#include "compiler/codegen/Diagnostics.h"
+#include "runtime/support/Status.h"
 #include "tests/unit/codegen/Fixtures.h"
 
 namespace wavesmith::compiler {
@@ -109,6 +113,7 @@ TEST(ObjectEmitter, AssemblyTextForDumps) {
 TEST(ObjectEmitter, ThreadsEmitInParallel) {
   std::vector<ObjectBytes> objects(4);
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (ObjectBytes &object : objects)
     threads.emplace_back([&object] {
       auto emitted = emitText(fixture("store.ll"), {.target = "gfx942"});
@@ -125,10 +130,10 @@ TEST(ObjectEmitter, ThreadsEmitInParallel) {
 class Translation : public Test {
 protected:
   mlir::OwningOpRef<mlir::ModuleOp> parse(llvm::StringRef text) {
-    return mlir::parseSourceString<mlir::ModuleOp>(text, &context_);
+    return mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   }
-  Translation() { context_.loadDialect<mlir::LLVM::LLVMDialect>(); }
-  mlir::MLIRContext context_;
+  Translation() { context.loadDialect<mlir::LLVM::LLVMDialect>(); }
+  mlir::MLIRContext context;
 };
 
 TEST_F(Translation, MlirModuleBecomesLlvmIr) {
@@ -141,7 +146,7 @@ TEST_F(Translation, MlirModuleBecomesLlvmIr) {
 }
 
 TEST_F(Translation, OpsOfOtherDialectsAreAnErrorThatNamesThem) {
-  context_.allowUnregisteredDialects();
+  context.allowUnregisteredDialects();
   auto module = parse("module { llvm.func @f() { \"foreign.op\"() : () -> () llvm.return } }");
   ASSERT_TRUE(bool(module));
   llvm::LLVMContext context;

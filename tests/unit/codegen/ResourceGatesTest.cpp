@@ -1,6 +1,11 @@
 #include "compiler/codegen/ResourceGates.h"
 
+#include <string>
+#include <vector>
+
+#include "compiler/codegen/Diagnostics.h"
 #include "compiler/codegen/Linker.h"
+#include "runtime/support/Status.h"
 #include "tests/unit/codegen/Fixtures.h"
 
 namespace wavesmith::compiler {
