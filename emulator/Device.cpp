@@ -3,6 +3,7 @@
 #include "emulator/Emulator.h"
 #include "emulator/Memory.h"
 #include "emulator/Module.h"
+#include "emulator/machine/Launcher.h"
 
 namespace wavesmith::emulator {
 
@@ -66,8 +67,11 @@ Expected<std::pair<std::uint64_t, std::uint64_t>> Device::global(const Module &m
   return error(StatusCode::NotFound, "the code object has no global variable '{}'", name);
 }
 
-Expected<RunReport> Device::run(const Module &, const LaunchConfig &, const RunOptions &) {
-  return Status(StatusCode::Unsupported, "the interpreter is not linked yet");
+Expected<RunReport> Device::run(const Module &module, const LaunchConfig &launch,
+                                const RunOptions &options) {
+  // Decoded programs are cached in the module, which is otherwise unchanged by a run.
+  return launchGrid(const_cast<Module &>(module), impl_->memory, impl_->model.target == "gfx950",
+                    launch, options);
 }
 
 Expected<std::string> disassemble(std::span<const std::uint32_t>, std::uint64_t, std::string_view,

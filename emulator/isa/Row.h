@@ -1,0 +1,104 @@
+#pragma once
+// One row per mnemonic: what the decoder, the disassembler, the drivers and the reports know about
+// an instruction. The rows come from isa/rows/*.def and never change; any thread.
+
+#include <span>
+
+#include "emulator/isa/Types.h"
+
+namespace wavesmith::emulator {
+
+struct Inst;
+struct Wave;
+class Machine;
+using Handler = void (*)(Machine &machine, Wave &wave, const Inst &inst);
+
+enum class Format : u8 {
+  Sop1,
+  Sop2,
+  Sopc,
+  Sopk,
+  Sopp,
+  Smem,
+  Vop1,
+  Vop2,
+  Vopc,
+  Vop3,
+  Vop3p,
+  Ds,
+  Flat,
+  Scratch,
+  Global,
+  Mubuf,
+};
+inline constexpr int kFormats = 16;
+
+/// How a row uses its format's fields.
+enum class Use : u8 {
+  Plain,
+  // Scalar
+  Branch,       ///< simm16 is a displacement
+  SaveExec,     ///< reads and writes EXEC
+  WriteOnly,    ///< no source (s_getpc)
+  ReadOnly,     ///< no destination (s_setpc)
+  ReadWriteDst, ///< the destination is a source too
+  Immediate,    ///< SOPP with an operand; SOPK with simm16
+  NoOperands,
+  // Vector
+  Literal,    ///< VOP2 with a constant K
+  VccIn,      ///< VCC is an implicit source
+  Bitop,      ///< VOP3 whose modifier bits are a truth table
+  HalfResult, ///< VOP3: op_sel[3] picks the half that is written
+  ByteResult, ///< VOP3: op_sel[3:2] picks the byte that is written
+  ToScalar,   ///< the destination is an SGPR (readlane)
+  WriteExec,  ///< VOPC: the mask goes to EXEC too
+  Swap,       ///< both operands are written
+  AccumRead,  ///< the source is an AGPR
+  AccumWrite, ///< the destination is an AGPR
+  AccumMove,  ///< both are
+  Packed16,
+  Packed32,
+  PackedMove,
+  Mix,
+  Dot,
+  Matrix,
+  SparseMatrix,
+  // Memory
+  Load,
+  Store,
+  Atomic,
+  LdsDma,
+  Exchange, ///< DS lane exchange (permute, swizzle)
+  Transpose,
+  Cache, ///< cache maintenance: nothing to do
+};
+
+enum : u8 { kGfx942 = 1, kGfx950 = 2, kAllTargets = 3 };
+
+/// Memory rows: what moves.
+struct Access {
+  u8 bytes = 0; ///< per lane and element
+  u8 count = 1; ///< 2 for read2/write2
+  bool isSigned = false;
+  bool half = false;    ///< d16: the other half of the register stays
+  bool high = false;    ///< d16_hi
+  u16 stride = 0;       ///< read2/write2: bytes per offset unit
+  u8 atomic = 0;        ///< AtomicKind
+  bool returns = false; ///< DS atomics
+  bool second = false;  ///< DS: a second data operand
+};
+
+struct Row {
+  const char *name;
+  Format format;
+  u16 opcode;
+  u8 targets = kAllTargets;
+  Use use = Use::Plain;
+  Signature signature;
+  Handler handler = nullptr;
+  u16 laneIndex = 0; ///< into the LaneSet table of its format
+  Access access;
+  u8 matrixRow = 0xff; ///< into matrixRows()
+};
+
+} // namespace wavesmith::emulator

@@ -1,0 +1,18 @@
+// Lane functions of the rows in isa/rows/Vop3.def, in row order.
+#include "emulator/lanes/Prologue.h"
+
+namespace wavesmith::emulator::WAVESMITH_LANES {
+
+#define ROW(name, opcode, ...) laneFunctionOf([] __VA_ARGS__),
+#define VOP3 ROW
+#define VOP3_950 ROW
+#define VOP3_VCC ROW
+#define VOP3_BITOP ROW
+#define VOP3_HALF ROW
+#define VOP3_BYTE ROW
+extern const LaneFunction kVop3[];
+const LaneFunction kVop3[] = {
+#include "emulator/isa/rows/Vop3.def"
+};
+
+} // namespace wavesmith::emulator::WAVESMITH_LANES

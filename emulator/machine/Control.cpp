@@ -1,0 +1,131 @@
+// Control flow, waits, barriers and the hardware registers.
+
+#include "emulator/machine/Machine.h"
+
+namespace wavesmith::emulator {
+namespace {
+
+void jump(Machine &machine, Wave &wave, const Inst &inst, bool taken) {
+  if (!taken)
+    return;
+  if (inst.target)
+    wave.inst = inst.target;
+  else
+    machine.fatal(CheckKind::Memory, wave, inst, -1, "branch to an address that is no code");
+}
+
+void jumpTo(Machine &machine, Wave &wave, const Inst &inst, u64 address) {
+  if (const Inst *target = machine.launch.program->at(address))
+    wave.inst = target;
+  else
+    machine.fatal(CheckKind::Memory, wave, inst, -1,
+                  fmt::format("jump to {:#x}, which is no code", address));
+}
+
+u64 nextPc(const Inst &inst) { return inst.pc + inst.size; }
+
+/// Hardware registers that a kernel may read.
+u32 hardwareRegister(const Machine &machine, const Wave &wave, int id) {
+  switch (id) {
+  case 1:
+    return wave.mode;
+  case 2: // STATUS: SCC, EXECZ, VCCZ
+    return u32{wave.scc} | u32{wave.exec() == 0} << 9 | u32{wave.vcc() == 0} << 10;
+  case 4: // HW_ID: wave, SIMD
+    return static_cast<u32>(wave.id / 4) | static_cast<u32>(wave.id % 4) << 4;
+  case 6: // LDS_ALLOC
+    return (machine.group.ldsBytes / 512) << 12;
+  case 15: // SH_MEM_BASES
+    return (kPrivateAperture >> 16) | kSharedAperture;
+  case 20: // XCC_ID
+    return 0;
+  default:
+    return 0;
+  }
+}
+
+} // namespace
+
+void doNothing(Machine &, Wave &, const Inst &) {}
+
+void endProgram(Machine &machine, Wave &wave, const Inst &) {
+  machine.waitAll(wave);
+  wave.ended = wave.stopped = true;
+}
+
+void branchAlways(Machine &machine, Wave &wave, const Inst &inst) {
+  jump(machine, wave, inst, true);
+}
+void branchScc0(Machine &machine, Wave &wave, const Inst &inst) {
+  jump(machine, wave, inst, !wave.scc);
+}
+void branchScc1(Machine &machine, Wave &wave, const Inst &inst) {
+  jump(machine, wave, inst, wave.scc);
+}
+void branchVccz(Machine &machine, Wave &wave, const Inst &inst) {
+  jump(machine, wave, inst, wave.vcc() == 0);
+}
+void branchVccnz(Machine &machine, Wave &wave, const Inst &inst) {
+  jump(machine, wave, inst, wave.vcc() != 0);
+}
+void branchExecz(Machine &machine, Wave &wave, const Inst &inst) {
+  jump(machine, wave, inst, wave.exec() == 0);
+}
+void branchExecnz(Machine &machine, Wave &wave, const Inst &inst) {
+  jump(machine, wave, inst, wave.exec() != 0);
+}
+
+void barrier(Machine &, Wave &wave, const Inst &) {
+  wave.ldsDoneAt[wave.barriers & 1] = wave.ldsDone;
+  wave.vectorDoneAt[wave.barriers & 1] = wave.vectorDone;
+  wave.atBarrier = wave.stopped = true;
+}
+
+void waitCounters(Machine &machine, Wave &wave, const Inst &inst) {
+  auto imm = static_cast<u32>(inst.immediate);
+  machine.waitVector(wave, (imm & 15) | ((imm >> 14) & 3) << 4);
+  machine.waitLds(wave, (imm >> 8) & 15);
+}
+
+void trap(Machine &machine, Wave &wave, const Inst &inst) {
+  machine.fatal(CheckKind::Memory, wave, inst, -1,
+                fmt::format("the kernel aborted itself with s_trap {}", inst.immediate));
+}
+
+void notAnInstruction(Machine &machine, Wave &wave, const Inst &inst) {
+  machine.fatal(CheckKind::Memory, wave, inst, -1,
+                fmt::format("not an instruction of {}: {:#010x} {:#010x}",
+                            machine.gfx950() ? "gfx950" : "gfx942", inst.words[0], inst.words[1]));
+}
+
+void getPc(Machine &, Wave &wave, const Inst &inst) {
+  wave.setPair(inst.destination.index, nextPc(inst));
+}
+void setPc(Machine &machine, Wave &wave, const Inst &inst) {
+  jumpTo(machine, wave, inst, machine.readScalar64(wave, inst.source[0]));
+}
+void swapPc(Machine &machine, Wave &wave, const Inst &inst) {
+  u64 target = machine.readScalar64(wave, inst.source[0]);
+  wave.setPair(inst.destination.index, nextPc(inst));
+  jumpTo(machine, wave, inst, target);
+}
+void callRelative(Machine &machine, Wave &wave, const Inst &inst) {
+  wave.setPair(inst.destination.index, nextPc(inst));
+  jumpTo(machine, wave, inst, nextPc(inst) + static_cast<u64>(i64{inst.immediate} * 4));
+}
+
+void getRegister(Machine &machine, Wave &wave, const Inst &inst) {
+  auto imm = static_cast<u32>(inst.immediate);
+  u32 size = ((imm >> 11) & 31) + 1, mask = size == 32 ? ~0u : (1u << size) - 1;
+  wave.scalar[inst.destination.index] =
+      (hardwareRegister(machine, wave, imm & 63) >> ((imm >> 6) & 31)) & mask;
+}
+void setRegister(Machine &machine, Wave &wave, const Inst &inst) {
+  auto imm = static_cast<u32>(inst.immediate);
+  u32 size = ((imm >> 11) & 31) + 1, offset = (imm >> 6) & 31;
+  u32 mask = (size == 32 ? ~0u : (1u << size) - 1) << offset;
+  if ((imm & 63) == 1) // MODE is the only one that code changes
+    wave.mode = (wave.mode & ~mask) | (machine.readScalar(wave, inst.source[0]) << offset & mask);
+}
+
+} // namespace wavesmith::emulator

@@ -1,0 +1,190 @@
+#include "emulator/machine/Launcher.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "emulator/machine/Machine.h"
+
+namespace wavesmith::emulator {
+namespace {
+
+/// Writes one hidden argument; unknown kinds stay zero.
+void putHidden(std::vector<std::byte> &block, const KernelArgument &argument,
+               const LaunchConfig &config) {
+  auto put = [&](u64 value) {
+    std::size_t size = std::min<std::size_t>(argument.size, 8);
+    if (argument.offset + size <= block.size())
+      std::memcpy(block.data() + argument.offset, &value, size);
+  };
+  const std::string &kind = argument.valueKind;
+  for (int dim = 0; dim < 3; ++dim) {
+    char axis = static_cast<char>('x' + dim);
+    if (kind == fmt::format("hidden_block_count_{}", axis))
+      put(config.grid[dim]);
+    else if (kind == fmt::format("hidden_group_size_{}", axis))
+      put(config.block[dim]);
+    else if (kind == fmt::format("hidden_remainder_{}", axis) ||
+             kind == fmt::format("hidden_global_offset_{}", axis))
+      put(0);
+  }
+  if (kind == "hidden_grid_dims")
+    put(config.grid[2] * config.block[2] > 1 ? 3 : (config.grid[1] * config.block[1] > 1 ? 2 : 1));
+  else if (kind == "hidden_dynamic_lds_size")
+    put(config.dynamicLds);
+  else if (kind == "hidden_private_base")
+    put(kPrivateAperture);
+  else if (kind == "hidden_shared_base")
+    put(kSharedAperture);
+}
+
+Status validate(const KernelInfo &kernel, const LaunchConfig &config, u32 ldsBytes, u32 ldsLimit) {
+  u64 threads = u64{config.block[0]} * config.block[1] * config.block[2];
+  u64 groups = u64{config.grid[0]} * config.grid[1] * config.grid[2];
+  if (threads == 0 || groups == 0)
+    return error(StatusCode::InvalidArgument, "kernel {}: grid {}x{}x{} of {}x{}x{} is empty",
+                 kernel.name, config.grid[0], config.grid[1], config.grid[2], config.block[0],
+                 config.block[1], config.block[2]);
+  if (threads > std::min<u64>(1024, std::max(kernel.maxFlatWorkgroupSize, 1u)))
+    return error(StatusCode::InvalidArgument,
+                 "kernel {}: {} work-items in a workgroup, the kernel allows {}", kernel.name,
+                 threads, kernel.maxFlatWorkgroupSize);
+  if (kernel.requiredWorkgroupSize.size() == 3)
+    for (int dim = 0; dim < 3; ++dim)
+      if (kernel.requiredWorkgroupSize[dim] != config.block[dim])
+        return error(StatusCode::InvalidArgument,
+                     "kernel {}: block dimension {} is {}, the kernel requires {}", kernel.name,
+                     dim, config.block[dim], kernel.requiredWorkgroupSize[dim]);
+  if (ldsBytes > ldsLimit)
+    return error(StatusCode::ResourceExhausted, "kernel {}: {} bytes of LDS, the target has {}",
+                 kernel.name, ldsBytes, ldsLimit);
+  return Status::ok();
+}
+
+/// Frees device memory when the launch is over.
+struct Temporary {
+  Memory &memory;
+  u64 address = 0;
+  ~Temporary() {
+    if (address)
+      memory.free(address).ignoreError("allocated here");
+  }
+};
+
+struct Merged {
+  std::mutex mutex;
+  std::map<u64, std::vector<Fault>> faults; ///< by workgroup
+  std::array<u64, kCheckKinds> counts{};
+  u64 instructions = 0;
+  std::vector<u64> coverage;
+};
+
+void work(const Launch &launch, std::atomic<u64> &next, u64 groups, Merged &merged) {
+  Machine machine(launch);
+  for (;;) {
+    u64 index = next.fetch_add(1);
+    if (index >= groups)
+      break;
+    std::array<u32, 3> id = {static_cast<u32>(index % launch.grid[0]),
+                             static_cast<u32>(index / launch.grid[0] % launch.grid[1]),
+                             static_cast<u32>(index / launch.grid[0] / launch.grid[1])};
+    GroupFaults faults = machine.runGroup(id);
+    bool any = std::any_of(faults.counts.begin(), faults.counts.end(), [](u64 n) { return n; });
+    if (!any)
+      continue;
+    std::lock_guard lock(merged.mutex);
+    for (int i = 0; i < kCheckKinds; ++i)
+      merged.counts[i] += faults.counts[i];
+    if (!faults.kept.empty())
+      merged.faults[index] = std::move(faults.kept);
+  }
+  std::lock_guard lock(merged.mutex);
+  merged.instructions += machine.instructions();
+  if (merged.coverage.size() < machine.coverage().size())
+    merged.coverage.resize(machine.coverage().size());
+  for (std::size_t i = 0; i < machine.coverage().size(); ++i)
+    merged.coverage[i] += machine.coverage()[i];
+}
+
+} // namespace
+
+Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
+                               const LaunchConfig &config, const RunOptions &options) {
+  WAVESMITH_ASSIGN(const KernelInfo *kernel, module.object().kernel(config.kernel));
+  u32 ldsBytes =
+      std::max(kernel->ldsBytes, kernel->descriptor.groupSegmentSize) + config.dynamicLds;
+  WAVESMITH_TRY(validate(*kernel, config, ldsBytes, gfx950 ? 160 * 1024 : 64 * 1024));
+  auto &program = module.programs[config.kernel];
+  if (!program) {
+    WAVESMITH_ASSIGN(program, Program::decode(module, *kernel, gfx950));
+  }
+
+  std::size_t argumentBytes = std::max<std::size_t>(
+      {kernel->kernargBytes, kernel->descriptor.kernargSize, config.kernarg.size(), 16});
+  std::vector<std::byte> arguments(argumentBytes);
+  std::copy(config.kernarg.begin(), config.kernarg.end(), arguments.begin());
+  for (const KernelArgument &argument : kernel->arguments)
+    if (argument.valueKind.rfind("hidden_", 0) == 0)
+      putHidden(arguments, argument, config);
+  Temporary block{memory}, packet{memory};
+  WAVESMITH_ASSIGN(block.address, memory.allocate(argumentBytes, 256));
+  WAVESMITH_TRY(memory.write(block.address, arguments));
+  std::array<std::byte, 64> packetBytes{};
+  auto put = [&](std::size_t offset, auto value) {
+    std::memcpy(packetBytes.data() + offset, &value, sizeof(value));
+  };
+  for (int dim = 0; dim < 3; ++dim) {
+    put(4 + 2 * dim, static_cast<u16>(config.block[dim]));
+    put(12 + 4 * dim, config.grid[dim] * config.block[dim]);
+  }
+  put(24, kernel->descriptor.privateSegmentSize);
+  put(28, ldsBytes);
+  put(40, block.address);
+  WAVESMITH_ASSIGN(packet.address, memory.allocate(64, 64));
+  WAVESMITH_TRY(memory.write(packet.address, packetBytes));
+
+  Launch launch;
+  launch.program = program.get();
+  launch.memory = &memory;
+  launch.options = &options;
+  launch.grid = config.grid;
+  launch.block = config.block;
+  launch.ldsBytes = ldsBytes;
+  launch.scratchBytes = kernel->descriptor.privateSegmentSize;
+  launch.kernargAddress = block.address;
+  launch.packetAddress = packet.address;
+
+  u64 groups = u64{config.grid[0]} * config.grid[1] * config.grid[2];
+  u64 threads = options.threads > 0 ? u64(options.threads)
+                                    : std::max(1u, std::thread::hardware_concurrency());
+  threads = std::min(threads, groups);
+  Merged merged;
+  std::atomic<u64> next{0};
+  auto start = std::chrono::steady_clock::now();
+  std::vector<std::thread> workers;
+  for (u64 i = 1; i < threads; ++i)
+    workers.emplace_back([&] { work(launch, next, groups, merged); });
+  work(launch, next, groups, merged);
+  for (std::thread &worker : workers)
+    worker.join();
+
+  RunReport report;
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.instructions = merged.instructions;
+  report.faultCounts = merged.counts;
+  for (auto &[index, faults] : merged.faults)
+    for (Fault &fault : faults)
+      if (report.faults.size() < static_cast<std::size_t>(options.maxFaults))
+        report.faults.push_back(std::move(fault));
+  for (std::size_t i = 0; i < merged.coverage.size(); ++i) {
+    const Inst &inst = program->instructions()[i];
+    auto text = disassemble(std::span<const std::uint32_t>(inst.words, 4), inst.pc,
+                            gfx950 ? "gfx950" : "gfx942", nullptr);
+    report.coverage.push_back({inst.pc - program->entryAddress(),
+                               text ? *text : text.status().message(), merged.coverage[i]});
+  }
+  return report;
+}
+
+} // namespace wavesmith::emulator

@@ -1,0 +1,302 @@
+// LDS reads, writes and atomics.
+
+#include <bit>
+
+#include "emulator/machine/Atomics.h"
+#include "emulator/machine/MemoryAccess.h"
+
+namespace wavesmith::emulator {
+namespace {
+
+/// Lane addresses of element 0 or 1 of an access.
+u32 elementOffset(const Inst &inst, int element) {
+  const Access &access = inst.row->access;
+  if (access.count == 1)
+    return static_cast<u32>(inst.immediate);
+  return (element ? inst.offset1 : static_cast<u32>(inst.immediate)) * access.stride;
+}
+
+void checkOperands(Machine &machine, Wave &wave, const Inst &inst, const PendingOp &op) {
+  int reg = inst.source[0].index;
+  if (!(wave.vectorState[reg] & kInvalid))
+    return;
+  const LaneValidity &valid = wave.vectorValid[reg];
+  u64 bad = ~(valid[0] & valid[1] & valid[2] & valid[3]) & op.lanes;
+  if (bad)
+    machine.fault(
+        CheckKind::Uninitialised, wave, inst, std::countr_zero(bad),
+        fmt::format("the LDS address in v{} was never fully written", inst.source[0].code));
+}
+
+/// One lane's bytes; out of range reads give zero and writes are dropped, as on the hardware.
+bool inside(Machine &machine, Wave &wave, const Inst &inst, int lane, u64 address, unsigned size) {
+  if (address + size <= machine.group.ldsBytes)
+    return true;
+  if (machine.checks(CheckKind::Memory))
+    machine.fault(CheckKind::Memory, wave, inst, lane,
+                  fmt::format("LDS access of {} bytes at {:#x}, beyond the workgroup's {} bytes",
+                              size, address, machine.group.ldsBytes));
+  return false;
+}
+
+void checkAlignment(Machine &machine, Wave &wave, const Inst &inst, int lane, u64 address,
+                    unsigned size) {
+  // Unaligned mode is on under HSA for what is at least dword aligned.
+  unsigned need = size < 4 ? size : 4;
+  if (address % need && machine.checks(CheckKind::Alignment))
+    machine.fault(
+        CheckKind::Alignment, wave, inst, lane,
+        fmt::format("LDS access of {} bytes at {:#x}, not a multiple of {}", size, address, need));
+}
+
+void landRead(Machine &machine, Wave &wave, PendingOp &op) {
+  const Inst &inst = *op.inst;
+  const Access &access = inst.row->access;
+  Workgroup &group = machine.group;
+  int words = access.bytes < 4 ? 1 : access.bytes / 4;
+  bool tracks = machine.tracksValidity() && !group.ldsAllValid;
+  alignas(64) u32 result[8][kLanes], valid[8][kLanes];
+  u32 allValid = ~0u;
+  for (int element = 0; element < access.count; ++element) {
+    u32 offset = elementOffset(inst, element);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      u32 line[4] = {}, lineValid[4] = {~0u, ~0u, ~0u, ~0u};
+      u64 address = u32(op.address[lane]) + u64{offset};
+      if ((op.lanes >> lane) & 1 && address + access.bytes <= group.ldsBytes) {
+        std::memcpy(line, &group.lds[address], access.bytes);
+        if (tracks)
+          std::memcpy(lineValid, &group.ldsValid[address], access.bytes);
+      }
+      if (access.bytes < 4) {
+        int shift = 32 - 8 * access.bytes;
+        line[0] = access.isSigned ? static_cast<u32>(static_cast<i32>(line[0] << shift) >> shift)
+                                  : line[0];
+      }
+      for (int word = 0; word < words; ++word) {
+        result[element * words + word][lane] = line[word];
+        valid[element * words + word][lane] = lineValid[word];
+        allValid &= lineValid[word];
+      }
+    }
+  }
+  for (int word = 0; word < words * access.count; ++word) {
+    int reg = inst.destination.index + word;
+    u32 *to = wave.lanes(reg);
+    if (access.half)
+      for (int lane = 0; lane < kLanes; ++lane)
+        result[word][lane] = access.high ? (to[lane] & 0xffff) | result[word][lane] << 16
+                                         : (to[lane] & 0xffff0000) | (result[word][lane] & 0xffff);
+    machine.lanes.blend(to, result[word], op.lanes);
+    if (!machine.tracksValidity())
+      continue;
+    bool wasInvalid = wave.vectorState[reg] & kInvalid;
+    if (allValid == ~0u && !access.half) {
+      if (wasInvalid)
+        machine.setAllValid(wave, reg, op.lanes);
+      continue;
+    }
+    LaneValidity bytes{};
+    for (int lane = 0; lane < kLanes; ++lane)
+      for (int byte = 0; byte < 4; ++byte)
+        bytes[byte] |= u64{(valid[word][lane] >> (8 * byte)) & 1} << lane;
+    if (access.half) {
+      LaneValidity kept;
+      kept.fill(~u64{0});
+      if (wasInvalid)
+        kept = wave.vectorValid[reg];
+      bytes = access.high ? LaneValidity{kept[0], kept[1], bytes[0], bytes[1]}
+                          : LaneValidity{bytes[0], bytes[1], kept[2], kept[3]};
+    }
+    machine.setValid(wave, reg, op.lanes, bytes);
+  }
+}
+
+void landWrite(Machine &machine, Wave &, PendingOp &op) {
+  const Inst &inst = *op.inst;
+  const Access &access = inst.row->access;
+  Workgroup &group = machine.group;
+  int words = access.bytes < 4 ? 1 : access.bytes / 4;
+  for (int element = 0; element < access.count; ++element) {
+    u32 offset = elementOffset(inst, element);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      u64 address = u32(op.address[lane]) + u64{offset};
+      if (!((op.lanes >> lane) & 1) || address + access.bytes > group.ldsBytes)
+        continue;
+      u32 line[4];
+      for (int word = 0; word < words; ++word)
+        line[word] = op.data[element * words + word][lane] >> (access.high ? 16 : 0);
+      std::memcpy(&group.lds[address], line, access.bytes);
+      if (!machine.tracksValidity() || group.ldsAllValid)
+        continue;
+      for (unsigned i = 0; i < access.bytes; ++i)
+        group.ldsValid[address + i] =
+            (op.valid[element * words + i / 4][i % 4 + (access.high ? 2 : 0)] >> lane) & 1 ? 0xff
+                                                                                           : 0;
+    }
+  }
+}
+
+void landAtomic(Machine &machine, Wave &wave, PendingOp &op) {
+  const Inst &inst = *op.inst;
+  const Access &access = inst.row->access;
+  Workgroup &group = machine.group;
+  int words = access.bytes / 4;
+  alignas(64) u32 before[2][kLanes] = {};
+  for (int lane = 0; lane < kLanes; ++lane) {
+    u64 address = u32(op.address[lane]) + u64(u32(inst.immediate));
+    if (!((op.lanes >> lane) & 1) || address + access.bytes > group.ldsBytes)
+      continue;
+    u64 old = 0, data = op.data[0][lane], second = op.data[words][lane];
+    if (words == 2) {
+      data |= u64{op.data[1][lane]} << 32;
+      second |= u64{op.data[3][lane]} << 32;
+    }
+    std::memcpy(&old, &group.lds[address], access.bytes);
+    // ds_cmpst: the first data operand is what to compare with.
+    u64 next = access.second ? applyAtomic(AtomicKind::CompareSwap, old, second, data, access.bytes)
+                             : applyAtomic(static_cast<AtomicKind>(access.atomic), old, data, 0,
+                                           access.bytes);
+    std::memcpy(&group.lds[address], &next, access.bytes);
+    before[0][lane] = static_cast<u32>(old);
+    before[1][lane] = static_cast<u32>(old >> 32);
+  }
+  if (!access.returns)
+    return;
+  for (int word = 0; word < words; ++word) {
+    machine.lanes.blend(wave.lanes(inst.destination.index + word), before[word], op.lanes);
+    if (machine.tracksValidity())
+      machine.setAllValid(wave, inst.destination.index + word, op.lanes);
+  }
+}
+
+/// gfx950's transposing reads: sixteen lanes fetch a string of bytes each; lane t of the group gets
+/// the elements j*16 + t of the concatenation.
+void landTranspose(Machine &machine, Wave &wave, PendingOp &op) {
+  const Inst &inst = *op.inst;
+  Workgroup &group = machine.group;
+  int bytes = inst.row->access.bytes;
+  int bits = inst.row->opcode == 0xe0   ? 4
+             : inst.row->opcode == 0xe1 ? 6
+             : inst.row->opcode == 0xe2 ? 8
+                                        : 16;
+  alignas(64) u32 result[3][kLanes] = {}, valid[3][kLanes] = {};
+  for (int first = 0; first < kLanes; first += 16) {
+    u8 fetched[16][16] = {}, fetchedValid[16][16] = {};
+    for (int i = 0; i < 16; ++i) {
+      u64 address = u32(op.address[first + i]) + u64(u32(inst.immediate));
+      if (address + bytes > group.ldsBytes)
+        continue;
+      std::memcpy(fetched[i], &group.lds[address], bytes);
+      std::memcpy(fetchedValid[i], &group.ldsValid[address], bytes);
+    }
+    int perLane = bytes * 8 / bits;
+    for (int t = 0; t < 16; ++t)
+      for (int j = 0; j < perLane; ++j) {
+        int element = j * 16 + t, source = element / perLane, at = element % perLane * bits;
+        u32 pair = fetched[source][at / 8] | u32{fetched[source][at / 8 + 1]} << 8;
+        u32 value = (pair >> (at % 8)) & ((1u << bits) - 1);
+        bool isValid = fetchedValid[source][at / 8] && fetchedValid[source][(at + bits - 1) / 8];
+        int to = j * bits;
+        result[to / 32][first + t] |= value << (to % 32);
+        u32 validBits = isValid ? (1u << bits) - 1 : 0;
+        valid[to / 32][first + t] |= validBits << (to % 32);
+        if (to % 32 + bits > 32) {
+          result[to / 32 + 1][first + t] |= value >> (32 - to % 32);
+          valid[to / 32 + 1][first + t] |= validBits >> (32 - to % 32);
+        }
+      }
+  }
+  for (int word = 0; word < bytes / 4; ++word) {
+    int reg = inst.destination.index + word;
+    machine.lanes.blend(wave.lanes(reg), result[word], op.lanes);
+    if (!machine.tracksValidity())
+      continue;
+    LaneValidity laneBytes{};
+    for (int lane = 0; lane < kLanes; ++lane)
+      for (int byte = 0; byte < 4; ++byte)
+        laneBytes[byte] |= u64{((valid[word][lane] >> (8 * byte)) & 0xff) == 0xff} << lane;
+    machine.setValid(wave, reg, op.lanes, laneBytes);
+  }
+}
+
+/// Range, alignment and race checks at issue.
+void examine(Machine &machine, Wave &wave, const PendingOp &op) {
+  const Inst &inst = *op.inst;
+  const Access &access = inst.row->access;
+  bool races = machine.checks(CheckKind::Races) || machine.checks(CheckKind::Waits);
+  bool writes = inst.row->use == Use::Store || inst.row->use == Use::Atomic;
+  for (int element = 0; element < access.count; ++element) {
+    u32 offset = elementOffset(inst, element);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (!((op.lanes >> lane) & 1))
+        continue;
+      u64 address = u32(op.address[lane]) + u64{offset};
+      checkAlignment(machine, wave, inst, lane, address, access.bytes);
+      if (!inside(machine, wave, inst, lane, address, access.bytes) || !races)
+        continue;
+      if (writes)
+        noteLdsWrite(machine, wave, inst, lane, static_cast<u32>(address), access.bytes,
+                     op.sequence, false);
+      else
+        noteLdsRead(machine, wave, inst, lane, static_cast<u32>(address), access.bytes,
+                    op.sequence);
+    }
+  }
+}
+
+} // namespace
+
+void Machine::landLds(Wave &wave, PendingOp &op) {
+  if (op.landed)
+    return;
+  op.landed = true;
+  if (!op.lanes)
+    return;
+  switch (op.inst->row->use) {
+  case Use::Load:
+    return landRead(*this, wave, op);
+  case Use::Store:
+    return landWrite(*this, wave, op);
+  case Use::Atomic:
+    return landAtomic(*this, wave, op);
+  case Use::Transpose:
+    return landTranspose(*this, wave, op);
+  default:
+    return;
+  }
+}
+
+void ldsAccess(Machine &machine, Wave &wave, const Inst &inst) {
+  machine.waitLds(wave, 15);
+  PendingOp &op = wave.ldsQueue.push();
+  op.inst = &inst;
+  op.sequence = ++wave.ldsSequence;
+  op.lanes = wave.exec();
+  const u32 *addresses = wave.lanes(inst.source[0].index);
+  for (int lane = 0; lane < kLanes; ++lane)
+    op.address[lane] = addresses[lane];
+  int word = 0;
+  for (int source = 1; source < inst.sourceCount; ++source)
+    for (int i = 0; i < inst.source[source].words; ++i, ++word) {
+      int reg = inst.source[source].index + i;
+      machine.lanes.copy(op.data[word], wave.lanes(reg));
+      if (!machine.tracksValidity())
+        continue;
+      if (wave.vectorState[reg] & kInvalid)
+        op.valid[word] = wave.vectorValid[reg];
+      else
+        op.valid[word].fill(~u64{0});
+    }
+  if (machine.tracksValidity())
+    checkOperands(machine, wave, inst, op);
+  if (machine.checksLds())
+    examine(machine, wave, op);
+  if (inst.row->use == Use::Transpose && op.lanes != ~u64{0})
+    machine.fault(CheckKind::Registers, wave, inst, -1,
+                  "transposing LDS reads need every lane active");
+  machine.markPending(wave, inst, kPendingLds);
+  if (machine.ldsEarly())
+    machine.landLds(wave, op);
+}
+
+} // namespace wavesmith::emulator

@@ -1,0 +1,352 @@
+#include "emulator/machine/Machine.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "emulator/machine/Handlers.h"
+
+namespace wavesmith::emulator {
+namespace {
+
+constexpr u64 kLockstepTurn = 32;
+/// A wave that spins on LDS must give way now and then even in run-to-barrier order.
+constexpr u64 kLongTurn = u64{1} << 16;
+
+/// Bytes that look like nothing in particular: large, odd, and NaN as bf16 pairs now and then.
+u32 poison(u64 seed) {
+  seed = (seed ^ (seed >> 31)) * 0x9e3779b97f4a7c15;
+  seed ^= seed >> 29;
+  return static_cast<u32>(seed * 0xbf58476d1ce4e5b9 >> 32) | 0x40404040;
+}
+
+} // namespace
+
+Machine::Machine(const Launch &launch)
+    : launch(launch), lanes(laneSet()),
+      vectorEarly_(launch.options->order.vectorMemory == ExecutionOrder::Landing::Early),
+      ldsEarly_(launch.options->order.lds == ExecutionOrder::Landing::Early) {
+  tracksValidity_ = checks(CheckKind::Uninitialised);
+  checksLds_ = checks(CheckKind::Races) || checks(CheckKind::Waits) || checks(CheckKind::Memory) ||
+               checks(CheckKind::Alignment);
+  anyChecks_ = launch.options->checks.mask != 0;
+  u64 threads = u64{launch.block[0]} * launch.block[1] * launch.block[2];
+  for (u64 first = 0; first < threads; first += kLanes) {
+    auto wave = std::make_unique<Wave>();
+    wave->id = static_cast<int>(group.waves.size());
+    wave->group = &group;
+    wave->storage = std::make_unique<u32[]>((kVectorRegisters + 36) * kLanes + 16);
+    auto address = reinterpret_cast<std::uintptr_t>(wave->storage.get());
+    wave->vector = wave->storage.get() + (64 - address % 64) % 64 / 4;
+    wave->vectorValid = std::make_unique<LaneValidity[]>(kVectorRegisters + 64);
+    wave->scratch.resize(std::size_t{launch.scratchBytes} * kLanes);
+    wave->scratchValid.resize(wave->scratch.size());
+    group.waves.push_back(std::move(wave));
+  }
+  group.ldsBytes = launch.ldsBytes;
+  group.lds.resize(launch.ldsBytes + 64);
+  group.ldsValid.resize(launch.ldsBytes + 64);
+  if (checksLds_) {
+    group.writes.resize(launch.ldsBytes / 4 + 1);
+    group.reads.assign(group.waves.size(), std::vector<LdsRead>(launch.ldsBytes / 4 + 1));
+  }
+  if (launch.options->coverage)
+    coverage_.resize(launch.program->instructions().size());
+}
+
+void Machine::startWaves(std::array<u32, 3> id) {
+  const KernelInfo &kernel = launch.program->kernel();
+  const KernelDescriptor &descriptor = kernel.descriptor;
+  bool poisoned = launch.options->order.poison;
+  u64 groupIndex = id[0] + u64{launch.grid[0]} * (id[1] + u64{launch.grid[1]} * id[2]);
+  random_.seed(launch.options->seed * 0x9e3779b97f4a7c15 + groupIndex);
+  group.id = id;
+  group.barriers = 0;
+  group.aborted = false;
+  for (std::size_t i = 0; i < group.lds.size(); i += 4) {
+    u32 value = poisoned ? poison(i * 77 + groupIndex + launch.options->seed) : 0;
+    std::memcpy(&group.lds[i], &value, 4);
+  }
+  std::fill(group.ldsValid.begin(), group.ldsValid.end(), tracksValidity_ ? 0 : 0xff);
+  group.ldsAllValid = !tracksValidity_;
+  std::fill(group.writes.begin(), group.writes.end(), LdsWrite());
+  for (auto &reads : group.reads)
+    std::fill(reads.begin(), reads.end(), LdsRead());
+  u32 threads = launch.block[0] * launch.block[1] * launch.block[2];
+  int vgprs = std::min(kVectorRegisters, launch.program->vgprs());
+  for (auto &pointer : group.waves) {
+    Wave &wave = *pointer;
+    wave.inst = launch.program->entry();
+    wave.ended = wave.atBarrier = wave.stopped = wave.scc = false;
+    wave.sccValid = true;
+    wave.turn = wave.instructions = wave.matrixFree = 0;
+    wave.vectorSequence = wave.vectorDone = wave.ldsSequence = wave.ldsDone = wave.barriers = 0;
+    wave.ldsDoneAt[0] = wave.ldsDoneAt[1] = wave.vectorDoneAt[0] = wave.vectorDoneAt[1] = 0;
+    wave.vectorMemory.clear();
+    wave.ldsQueue.clear();
+    wave.scalarQueue.clear();
+    std::fill(std::begin(wave.shadows), std::end(wave.shadows), MatrixShadow());
+    std::fill(std::begin(wave.recentWrites), std::end(wave.recentWrites), Wave::VectorWrite());
+    wave.lastAllocation = nullptr;
+    u8 fresh = tracksValidity_ ? kInvalid : 0;
+    std::memset(wave.vectorState, fresh, sizeof(wave.vectorState));
+    std::memset(wave.scalarState, fresh, sizeof(wave.scalarState));
+    std::memset(wave.vectorPending, 0, sizeof(wave.vectorPending));
+    std::memset(wave.scalarValid, tracksValidity_ ? 0 : 0xff, sizeof(wave.scalarValid));
+    for (int reg = 0; reg < kVectorRegisters + 64; ++reg)
+      wave.vectorValid[reg].fill(0);
+    std::fill(wave.scratchValid.begin(), wave.scratchValid.end(), tracksValidity_ ? 0 : 0xff);
+    u64 seed = launch.options->seed + groupIndex * 16 + static_cast<u64>(wave.id);
+    for (int i = 0; i < vgprs * kLanes; ++i)
+      wave.vector[i] = poisoned ? poison(seed * 40000 + static_cast<u64>(i)) : 0;
+    for (int i = 0; i < kScalarRegisters; ++i)
+      wave.scalar[i] = poisoned ? poison(seed * 3000 + static_cast<u64>(i)) : 0;
+    // Work-item ids, packed; lanes past the block's end do not exist.
+    u64 exec = 0;
+    for (u32 lane = 0; lane < kLanes; ++lane) {
+      u32 linear = static_cast<u32>(wave.id) * kLanes + lane;
+      if (linear >= threads)
+        continue;
+      exec |= u64{1} << lane;
+      u32 x = linear % launch.block[0], y = linear / launch.block[0] % launch.block[1],
+          z = linear / (launch.block[0] * launch.block[1]);
+      wave.vector[lane] = x | y << 10 | z << 20;
+    }
+    setAllValid(wave, 0, ~u64{0});
+    auto defineScalar = [&](int index, u32 value) {
+      wave.scalar[index] = value;
+      wave.scalarValid[index] = ~0u;
+      wave.scalarState[index] = 0;
+    };
+    for (int index : {int{kExec}, kExec + 1})
+      defineScalar(index, static_cast<u32>(exec >> (index == kExec ? 0 : 32)));
+    defineScalar(kFlatScratch, 0);
+    defineScalar(kFlatScratch + 1, kPrivateAperture);
+    // Constant codes of the register array that are no registers stay valid.
+    wave.scalarState[125] = 0;
+    u32 bits = descriptor.rsrc1;
+    wave.mode = ((bits >> 12) & 0xff) | ((bits >> 21) & 1) << 8 | ((bits >> 23) & 1) << 9 |
+                ((bits >> 26) & 1) << 23;
+    int next = 0;
+    auto user = [&](int property, int words, u64 value) {
+      if (!((descriptor.properties >> property) & 1))
+        return;
+      for (int i = 0; i < words; ++i)
+        defineScalar(next++, i < 2 ? static_cast<u32>(value >> (32 * i)) : 0);
+    };
+    user(0, 4, 0);
+    user(1, 2, launch.packetAddress);
+    user(2, 2, 0);
+    user(3, 2, launch.kernargAddress);
+    user(4, 2, 0);
+    user(5, 2, 0);
+    user(6, 1, launch.scratchBytes);
+    // Preloaded kernel arguments are loaded by the prologue at the entry; here is their room.
+    next += descriptor.kernargPreload & 127;
+    for (int dim = 0; dim < 3; ++dim)
+      if ((descriptor.rsrc2 >> (7 + dim)) & 1)
+        defineScalar(next++, id[dim]);
+    if ((descriptor.rsrc2 >> 10) & 1)
+      defineScalar(next++, u32{wave.id == 0} << 31 | static_cast<u32>(wave.id) << 20 |
+                               static_cast<u32>(group.waves.size()));
+  }
+}
+
+u64 Machine::special(const Wave &wave, const Operand &operand) const {
+  switch (static_cast<SpecialOperand>(operand.index)) {
+  case SpecialOperand::Vccz:
+    return wave.vcc() == 0;
+  case SpecialOperand::Execz:
+    return wave.exec() == 0;
+  case SpecialOperand::Scc:
+    return wave.scc;
+  case SpecialOperand::SharedBase:
+    return u64{kSharedAperture} << (operand.words == 2 ? 32 : 0);
+  case SpecialOperand::PrivateBase:
+    return u64{kPrivateAperture} << (operand.words == 2 ? 32 : 0);
+  default:
+    return ~u64{0};
+  }
+}
+
+const u32 *Machine::fetch(Wave &wave, const Operand &operand, u32 *scratch) const {
+  switch (operand.kind) {
+  case OperandKind::Vector:
+    return wave.lanes(operand.index);
+  case OperandKind::Constant:
+    return operand.lanes;
+  case OperandKind::Scalar:
+    lanes.splat(scratch, wave.scalar[operand.index]);
+    if (operand.words == 2)
+      lanes.splat(scratch + kLanes, wave.scalar[operand.index + 1]);
+    return scratch;
+  default: {
+    u64 value = special(wave, operand);
+    lanes.splat(scratch, static_cast<u32>(value));
+    if (operand.words == 2)
+      lanes.splat(scratch + kLanes, static_cast<u32>(value >> 32));
+    return scratch;
+  }
+  }
+}
+
+void Machine::writeVector(Wave &wave, const Operand &to, const u32 *words, int count,
+                          u64 mask) const {
+  for (int i = 0; i < count; ++i) {
+    u32 *reg = wave.lanes(to.index + i);
+    if (mask == ~u64{0})
+      lanes.copy(reg, words + i * kLanes);
+    else
+      lanes.blend(reg, words + i * kLanes, mask);
+  }
+}
+
+bool Machine::needsAttention(const Wave &wave, const Inst &inst) const {
+  u8 attention = 0;
+  for (int i = 0; i < inst.vectorReadCount; ++i) {
+    const u8 *state = wave.vectorState + inst.vectorReads[i].first;
+    for (int j = 0; j < inst.vectorReads[i].count; ++j)
+      attention |= state[j];
+  }
+  for (int i = 0; i < inst.vectorWriteCount; ++i) {
+    const u8 *state = wave.vectorState + inst.vectorWrites[i].first;
+    for (int j = 0; j < inst.vectorWrites[i].count; ++j)
+      attention |= state[j];
+  }
+  for (int i = 0; i < inst.scalarReadCount; ++i) {
+    const u8 *state = wave.scalarState + inst.scalarReads[i].first;
+    for (int j = 0; j < inst.scalarReads[i].count; ++j)
+      attention |= state[j];
+  }
+  for (int i = 0; i < inst.scalarWriteCount; ++i) {
+    const u8 *state = wave.scalarState + inst.scalarWrites[i].first;
+    for (int j = 0; j < inst.scalarWrites[i].count; ++j)
+      attention |= state[j];
+  }
+  if (inst.readsScc && !wave.sccValid)
+    attention |= kInvalid;
+  return attention || inst.exceedsAllocation || (inst.writesScc && !wave.sccValid);
+}
+
+template <bool kChecked> void Machine::turn(Wave &wave, u64 limit) {
+  const Inst *first = coverage_.empty() ? nullptr : launch.program->instructions().data();
+  while (limit--) {
+    const Inst &inst = *wave.inst;
+    wave.inst = inst.next;
+    ++wave.turn;
+    ++wave.instructions;
+    if (first && &inst >= first && &inst < first + coverage_.size())
+      ++coverage_[&inst - first];
+    if constexpr (kChecked) {
+      if (needsAttention(wave, inst))
+        checkedStep(wave, inst);
+      else
+        inst.handler(*this, wave, inst);
+      if (inst.isMatrix || inst.isNop)
+        noteMatrix(wave, inst);
+    } else {
+      inst.handler(*this, wave, inst);
+    }
+    if (wave.stopped)
+      return;
+  }
+}
+
+bool Machine::releaseBarrier() {
+  bool anyWaiting = false;
+  for (auto &wave : group.waves) {
+    if (!wave->ended && !wave->atBarrier)
+      return false;
+    anyWaiting |= wave->atBarrier;
+  }
+  if (!anyWaiting)
+    return false;
+  ++group.barriers;
+  for (auto &wave : group.waves) {
+    if (wave->ended) {
+      // What an ended wave did is complete, and every later barrier orders it.
+      wave->ldsDoneAt[wave->barriers & 1] = wave->vectorDoneAt[wave->barriers & 1] = ~u64{0};
+    } else {
+      wave->atBarrier = wave->stopped = false;
+    }
+    ++wave->barriers;
+  }
+  return true;
+}
+
+void Machine::schedule() {
+  auto waves = launch.options->order.waves;
+  std::vector<Wave *> order;
+  for (auto &wave : group.waves)
+    order.push_back(wave.get());
+  while (!group.aborted) {
+    bool ran = false;
+    if (waves == ExecutionOrder::Waves::Preemptive)
+      std::shuffle(order.begin(), order.end(), random_);
+    for (Wave *wave : order) {
+      if (wave->stopped || group.aborted)
+        continue;
+      u64 limit = waves == ExecutionOrder::Waves::Lockstep       ? kLockstepTurn
+                  : waves == ExecutionOrder::Waves::RunToBarrier ? kLongTurn
+                                                                 : 1 + random_() % 64;
+      if (anyChecks_)
+        turn<true>(*wave, limit);
+      else
+        turn<false>(*wave, limit);
+      ran = true;
+      if (wave->instructions > launch.options->maxInstructionsPerWave && !wave->ended) {
+        std::string waiting;
+        for (Wave *other : order)
+          if (other->atBarrier)
+            waiting += fmt::format(" {}", other->id);
+        fatal(
+            CheckKind::Barriers, *wave, *wave->inst, -1,
+            fmt::format("the wave did not end within {} instructions{}{}",
+                        launch.options->maxInstructionsPerWave,
+                        waiting.empty() ? "" : "; waves that wait for it at a barrier:", waiting));
+      }
+    }
+    if (!ran && !releaseBarrier())
+      return;
+  }
+}
+
+GroupFaults Machine::runGroup(std::array<u32, 3> id) {
+  faults_ = GroupFaults();
+  reported_.clear();
+  startWaves(id);
+  schedule();
+  for (auto &wave : group.waves)
+    instructions_ += wave->instructions;
+  return std::move(faults_);
+}
+
+void Machine::fault(CheckKind kind, const Wave &wave, const Inst &inst, int lane,
+                    std::string message) {
+  ++faults_.counts[static_cast<int>(kind)];
+  if (!reported_.insert({static_cast<int>(kind), inst.pc}).second ||
+      faults_.kept.size() >= static_cast<std::size_t>(launch.options->maxFaults))
+    return;
+  Fault fault;
+  fault.kind = kind;
+  fault.kernel = launch.program->kernel().name;
+  fault.pc = inst.pc - launch.program->entryAddress();
+  fault.workgroup = group.id;
+  fault.wave = wave.id;
+  fault.lane = lane;
+  auto text = disassemble(std::span<const std::uint32_t>(inst.words, 4), inst.pc,
+                          gfx950() ? "gfx950" : "gfx942", nullptr);
+  if (text)
+    fault.disassembly = *text;
+  else
+    fault.disassembly = text.status().message();
+  fault.message = std::move(message);
+  faults_.kept.push_back(std::move(fault));
+}
+
+void Machine::fatal(CheckKind kind, Wave &wave, const Inst &inst, int lane, std::string message) {
+  fault(kind, wave, inst, lane, std::move(message));
+  group.aborted = true;
+  wave.stopped = true;
+}
+
+} // namespace wavesmith::emulator

@@ -1,0 +1,126 @@
+#include "emulator/machine/Program.h"
+
+#include <algorithm>
+
+#include "emulator/isa/Decoder.h"
+#include "emulator/machine/Handlers.h"
+
+namespace wavesmith::emulator {
+
+Expected<std::shared_ptr<Program>> Program::decode(Module &module, const KernelInfo &kernel,
+                                                   bool gfx950) {
+  auto program = std::make_shared<Program>();
+  program->module_ = &module;
+  program->kernel_ = &kernel;
+  program->gfx950_ = gfx950;
+  program->entryAddress_ = kernel.entryAddress + module.bias();
+  const KernelDescriptor &descriptor = kernel.descriptor;
+  program->vgprs_ = static_cast<int>((descriptor.rsrc1 & 63) + 1) * 8;
+  program->accumOffset_ = static_cast<int>((descriptor.rsrc3 & 63) + 1) * 4;
+  program->sgprs_ = 102;
+  u64 begin = program->entryAddress_, end = begin + kernel.codeSize;
+  if (kernel.codeSize == 0) {
+    end = 0;
+    for (const Segment &segment : module.object().segments())
+      if (segment.executable && kernel.entryAddress >= segment.address &&
+          kernel.entryAddress < segment.address + segment.bytes.size())
+        end = segment.address + segment.bytes.size() + module.bias();
+  }
+  if (begin % 4 || begin >= end || !module.image().contains(begin, end - begin))
+    return error(StatusCode::Corrupt, "kernel {}: its code at {:#x} lies outside the image",
+                 kernel.name, kernel.entryAddress);
+  program->decodeRegion(begin, end);
+  program->entry_ = program->at(begin);
+  return program;
+}
+
+const u32 *Program::lanesOf(u64 value, int words) {
+  auto &slot = constants_[{value, words}];
+  if (!slot) {
+    slot = std::make_unique<std::array<u32, 2 * kLanes>>();
+    for (int lane = 0; lane < kLanes; ++lane) {
+      (*slot)[lane] = static_cast<u32>(value);
+      (*slot)[lane + kLanes] = static_cast<u32>(value >> 32);
+    }
+  }
+  return slot->data();
+}
+
+Program::Region &Program::decodeRegion(u64 begin, u64 end) {
+  regions_.push_back(std::make_unique<Region>());
+  Region &region = *regions_.back();
+  region.begin = begin;
+  region.end = end;
+  DecodeContext context{gfx950_, accumOffset_};
+  const auto *words = reinterpret_cast<const u32 *>(module_->image().at(begin));
+  std::size_t count = (end - begin) / 4;
+  region.indexOf.assign(count + 1, ~0u);
+  for (std::size_t at = 0; at < count;) {
+    Inst inst;
+    std::span<const u32> rest(words + at, std::min<std::size_t>(count - at, 5));
+    if (!decodeInst(rest, begin + 4 * at, context, inst))
+      inst.handler = notAnInstruction;
+    inst.exceedsAllocation = inst.maxVector > vgprs_ || inst.maxScalar > sgprs_;
+    inst.isMatrix = inst.row && inst.row->use == Use::Matrix;
+    inst.isNop = inst.row && inst.row->format == Format::Sopp && inst.row->opcode == 0;
+    auto lanes = [&](Operand &operand) {
+      if (operand.kind == OperandKind::Constant)
+        operand.lanes = lanesOf(operand.value, operand.words);
+    };
+    for (Operand &operand : inst.source)
+      lanes(operand);
+    for (Operand &operand : inst.scale)
+      lanes(operand);
+    region.indexOf[at] = static_cast<std::uint32_t>(region.instructions.size());
+    region.instructions.push_back(inst);
+    at += inst.size / 4;
+  }
+  // Falling off the end is a bug of the code, met when it happens.
+  Inst last;
+  last.pc = end;
+  last.handler = notAnInstruction;
+  region.indexOf[count] = static_cast<std::uint32_t>(region.instructions.size());
+  region.instructions.push_back(last);
+  link(region);
+  return region;
+}
+
+void Program::link(Region &region) {
+  for (std::size_t i = 0; i < region.instructions.size(); ++i) {
+    Inst &inst = region.instructions[i];
+    inst.next = i + 1 < region.instructions.size() ? &region.instructions[i + 1] : &inst;
+    if (inst.row && inst.row->use == Use::Branch && inst.row->format == Format::Sopp) {
+      u64 target = inst.pc + 4 + static_cast<u64>(i64{inst.immediate} * 4);
+      if (target >= region.begin && target <= region.end) {
+        std::uint32_t index = region.indexOf[(target - region.begin) / 4];
+        if (index != ~0u)
+          inst.target = &region.instructions[index];
+      }
+    }
+  }
+}
+
+const Inst *Program::at(u64 address) {
+  std::lock_guard lock(mutex_);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    for (const auto &region : regions_)
+      if (address >= region->begin && address < region->end && address % 4 == 0) {
+        std::uint32_t index = region->indexOf[(address - region->begin) / 4];
+        return index == ~0u ? nullptr : &region->instructions[index];
+      }
+    // A function outside the kernel: the whole executable segment around it.
+    bool found = false;
+    for (const Segment &segment : module_->object().segments()) {
+      u64 begin = segment.address + module_->bias();
+      if (!segment.executable || address < begin || address >= begin + segment.bytes.size())
+        continue;
+      decodeRegion(address, begin + segment.bytes.size());
+      found = true;
+    }
+    if (!found)
+      return nullptr;
+  }
+  return nullptr;
+}
+
+} // namespace wavesmith::emulator

@@ -1,0 +1,56 @@
+#pragma once
+// A kernel decoded once into a flat array: branch targets resolved, constants spread over lanes.
+// Read-only while running; code outside the kernel (called functions) is decoded on demand.
+
+#include <array>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "emulator/Module.h"
+#include "emulator/isa/Inst.h"
+
+namespace wavesmith::emulator {
+
+class Program {
+public:
+  static Expected<std::shared_ptr<Program>> decode(Module &module, const KernelInfo &kernel,
+                                                   bool gfx950);
+
+  /// The instruction at a device address; null outside the module's code.
+  const Inst *at(u64 address);
+  const Inst *entry() const { return entry_; }
+  const KernelInfo &kernel() const { return *kernel_; }
+  u64 entryAddress() const { return entryAddress_; }
+  bool gfx950() const { return gfx950_; }
+  int vgprs() const { return vgprs_; }             ///< VGPRs and AGPRs that the wave owns
+  int accumOffset() const { return accumOffset_; } ///< where AGPRs begin
+  int sgprs() const { return sgprs_; }
+  /// All instructions in address order, for coverage.
+  const std::vector<Inst> &instructions() const { return regions_.front()->instructions; }
+
+private:
+  struct Region {
+    u64 begin = 0, end = 0;
+    std::vector<Inst> instructions;
+    std::vector<std::uint32_t> indexOf; ///< per dword; ~0 inside an instruction
+  };
+  Region &decodeRegion(u64 begin, u64 end);
+  const u32 *lanesOf(u64 value, int words);
+  void link(Region &region);
+
+  Module *module_ = nullptr;
+  const KernelInfo *kernel_ = nullptr;
+  bool gfx950_ = false;
+  u64 entryAddress_ = 0;
+  const Inst *entry_ = nullptr;
+  int vgprs_ = 0, accumOffset_ = 0, sgprs_ = 0;
+  std::vector<std::unique_ptr<Region>> regions_;
+  std::map<std::pair<u64, int>, std::unique_ptr<std::array<u32, 2 * kLanes>>> constants_;
+  std::mutex mutex_;
+};
+
+} // namespace wavesmith::emulator

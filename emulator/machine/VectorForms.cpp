@@ -1,0 +1,216 @@
+#include "emulator/machine/VectorForms.h"
+
+#include <bit>
+
+namespace wavesmith::emulator {
+namespace {
+
+void applyDpp(Wave &wave, const Inst &inst, LaneIo &io, u32 *scratch, int words, u64 &mask) {
+  int from[kLanes];
+  dppSources(inst.dppControl, from);
+  u64 exec = wave.exec(), fetched = 0, enabled = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    bool available = from[lane] >= 0 && ((exec >> from[lane]) & 1);
+    fetched |= u64{available} << lane;
+    bool on = ((inst.rowMask >> (lane / 16)) & 1) && ((inst.bankMask >> (lane % 16 / 4)) & 1);
+    enabled |= u64{on} << lane;
+  }
+  u32 permuted[2 * kLanes];
+  for (int word = 0; word < words; ++word)
+    for (int lane = 0; lane < kLanes; ++lane)
+      permuted[word * kLanes + lane] =
+          (fetched >> lane) & 1 ? io.source[0][word * kLanes + from[lane]] : 0;
+  std::memcpy(scratch, permuted, sizeof(u32) * kLanes * words);
+  io.source[0] = scratch;
+  mask &= enabled;
+  if (!inst.boundControl)
+    mask &= fetched;
+}
+
+void applySdwa(const Inst &inst, LaneIo &io, int index, u32 *scratch) {
+  int select = inst.srcSel[index];
+  if (select == 6)
+    return;
+  int shift = select < 4 ? 8 * select : 16 * (select - 4);
+  int width = select < 4 ? 8 : 16;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    u32 part = io.source[index][lane] << (32 - width - shift);
+    scratch[lane] = inst.srcSext[index] ? static_cast<u32>(static_cast<i32>(part) >> (32 - width))
+                                        : part >> (32 - width);
+  }
+  io.source[index] = scratch;
+}
+
+/// Integer add and sub saturate under clamp.
+bool saturate(const Inst &inst, const LaneIo &io, u32 *result) {
+  const Row &row = *inst.row;
+  bool vop2 = row.format == Format::Vop2, isSigned = !vop2;
+  int sign;
+  if (vop2 && row.opcode == 0x34)
+    sign = 1;
+  else if (vop2 && (row.opcode == 0x35 || row.opcode == 0x36))
+    sign = -1;
+  else if (row.format == Format::Vop3 && (row.opcode == 0x29c || row.opcode == 0x29d))
+    sign = row.opcode == 0x29c ? 1 : -1;
+  else
+    return false;
+  bool reversed = vop2 && row.opcode == 0x36;
+  i64 low = isSigned ? INT32_MIN : 0, high = isSigned ? i64{INT32_MAX} : i64{UINT32_MAX};
+  for (int lane = 0; lane < kLanes; ++lane) {
+    u32 x = io.source[reversed][lane], y = io.source[!reversed][lane];
+    i64 a = isSigned ? static_cast<i32>(x) : i64{x}, b = isSigned ? static_cast<i32>(y) : i64{y};
+    i64 sum = a + sign * b;
+    result[lane] = static_cast<u32>(sum < low ? low : (sum > high ? high : sum));
+  }
+  return true;
+}
+
+void clampDoubles(u32 *values, bool nanToZero) {
+  for (int lane = 0; lane < kLanes; ++lane) {
+    auto x = std::bit_cast<double>(values[lane] | u64{values[lane + kLanes]} << 32);
+    x = x != x ? (nanToZero ? 0 : x) : (x > 0 ? (x < 1 ? x : 1) : 0);
+    u64 bits = std::bit_cast<u64>(x);
+    values[lane] = static_cast<u32>(bits);
+    values[lane + kLanes] = static_cast<u32>(bits >> 32);
+  }
+}
+
+void placeSdwa(const Inst &inst, const LaneIo &io, u32 *result) {
+  int select = inst.dstSel;
+  if (select == 6)
+    return;
+  int shift = select < 4 ? 8 * select : 16 * (select - 4), width = select < 4 ? 8 : 16;
+  u32 field = ((width == 8 ? 0xffu : 0xffffu) << shift);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    u32 value = result[lane] << shift & field;
+    if (inst.dstUnused == 2)
+      value |= io.old[lane] & ~field;
+    else if (inst.dstUnused == 1)
+      value =
+          static_cast<u32>(static_cast<i32>(result[lane] << (32 - width)) >> (32 - width - shift)) |
+          value;
+    result[lane] = value;
+  }
+}
+
+} // namespace
+
+void dppSources(u16 control, int *from) {
+  for (int lane = 0; lane < kLanes; ++lane) {
+    int row = lane & ~15, in = lane & 15, n = control & 15;
+    int source = -1;
+    if (control <= 0xff)
+      source = (lane & ~3) + ((control >> (2 * (lane & 3))) & 3);
+    else if (control >= 0x101 && control <= 0x10f)
+      source = in + n < 16 ? lane + n : -1;
+    else if (control >= 0x111 && control <= 0x11f)
+      source = in - n >= 0 ? lane - n : -1;
+    else if (control >= 0x121 && control <= 0x12f)
+      source = row + ((in - n) & 15);
+    else if (control == 0x130)
+      source = lane + 1 < kLanes ? lane + 1 : -1;
+    else if (control == 0x134)
+      source = (lane + 1) % kLanes;
+    else if (control == 0x138)
+      source = lane - 1;
+    else if (control == 0x13c)
+      source = (lane + kLanes - 1) % kLanes;
+    else if (control == 0x140)
+      source = row + 15 - in;
+    else if (control == 0x141)
+      source = (lane & ~7) + 7 - (lane & 7);
+    else if (control == 0x142)
+      source = lane >= 16 ? row - 1 : -1;
+    else if (control == 0x143)
+      source = lane >= 32 ? 31 : -1;
+    else if (control >= 0x150 && control <= 0x15f)
+      source = row + n;
+    from[lane] = source;
+  }
+}
+
+void prepareSources(Machine &machine, Wave &wave, const Inst &inst, LaneIo &io,
+                    u32 (*scratch)[2 * kLanes], u64 &mask) {
+  const Signature &signature = inst.row->signature;
+  if (inst.variant == Variant::Dpp)
+    applyDpp(wave, inst, io, scratch[0], wordsOf(signature.sources[0]), mask);
+  for (int i = 0; i < signature.sourceCount && i < 3; ++i) {
+    Type type = signature.sources[i];
+    if (inst.variant == Variant::Sdwa && i < 2)
+      applySdwa(inst, io, i, scratch[i]);
+    bool is16 = type == Type::B16 || type == Type::F16;
+    if (inst.variant == Variant::Long && is16 && ((inst.opSel >> i) & 1)) {
+      for (int lane = 0; lane < kLanes; ++lane)
+        scratch[i][lane] = io.source[i][lane] >> 16;
+      io.source[i] = scratch[i];
+    }
+    bool absolute = (inst.abs >> i) & 1, negate = (inst.neg >> i) & 1;
+    if (!absolute && !negate)
+      continue;
+    u32 bit = is16 ? 0x8000u : 0x80000000u;
+    u32 keep = absolute ? ~bit : ~0u, flip = negate ? bit : 0;
+    if (wordsOf(type) == 2) {
+      u32 low[kLanes], high[kLanes];
+      machine.lanes.copy(low, io.source[i]);
+      machine.lanes.signs(high, io.source[i] + kLanes, keep, flip);
+      machine.lanes.copy(scratch[i], low);
+      machine.lanes.copy(scratch[i] + kLanes, high);
+    } else {
+      machine.lanes.signs(scratch[i], io.source[i], keep, flip);
+    }
+    io.source[i] = scratch[i];
+  }
+}
+
+void clampHalves(u32 *values, bool nanToZero) {
+  for (int lane = 0; lane < kLanes; ++lane) {
+    u32 x = values[lane] & 0xffff, body = x & 0x7fff;
+    if (body > 0x7c00)
+      x = nanToZero ? 0 : x;
+    else if (x & 0x8000)
+      x = 0;
+    else if (body > 0x3c00)
+      x = 0x3c00;
+    values[lane] = (values[lane] & 0xffff0000) | x;
+  }
+}
+
+void finishResult(Machine &machine, Wave &wave, const Inst &inst, const LaneIo &io, u32 *result) {
+  Type type = inst.row->signature.result;
+  if (inst.omod && type == Type::F32 && !io.mode.ieee && !((wave.mode >> 5) & 1))
+    machine.lanes.scaleF32(result, inst.omod == 1 ? 2.0f : (inst.omod == 2 ? 4.0f : 0.5f));
+  if (inst.clamp) {
+    if (type == Type::F32)
+      machine.lanes.clampF32(result, io.mode.dx10Clamp);
+    else if (type == Type::F16)
+      clampHalves(result, io.mode.dx10Clamp);
+    else if (type == Type::F64)
+      clampDoubles(result, io.mode.dx10Clamp);
+    else if (!saturate(inst, io, result) && inst.row->use != Use::HalfResult)
+      machine.fault(CheckKind::Registers, wave, inst, -1,
+                    "clamp on this integer instruction is not implemented");
+  }
+  switch (inst.row->use) {
+  case Use::HalfResult:
+    for (int lane = 0; lane < kLanes; ++lane)
+      result[lane] = inst.opSel & 8 ? (io.old[lane] & 0xffff) | result[lane] << 16
+                                    : (io.old[lane] & 0xffff0000) | (result[lane] & 0xffff);
+    return;
+  case Use::ByteResult: {
+    int shift = 8 * (inst.opSel >> 2);
+    for (int lane = 0; lane < kLanes; ++lane)
+      result[lane] = (io.old[lane] & ~(0xffu << shift)) | (result[lane] & 0xff) << shift;
+    return;
+  }
+  default:
+    break;
+  }
+  if (inst.variant == Variant::Sdwa)
+    placeSdwa(inst, io, result);
+  else if (inst.variant == Variant::Long && (inst.opSel & 8) &&
+           (type == Type::F16 || type == Type::B16))
+    for (int lane = 0; lane < kLanes; ++lane)
+      result[lane] = (io.old[lane] & 0xffff) | result[lane] << 16;
+}
+
+} // namespace wavesmith::emulator

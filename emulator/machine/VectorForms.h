@@ -1,0 +1,22 @@
+#pragma once
+// What the long, SDWA and DPP forms add around a lane function: source selection and modifiers
+// before, clamping and partial writes after.
+
+#include "emulator/machine/Machine.h"
+
+namespace wavesmith::emulator {
+
+LaneFunction laneFunctionFor(const LaneSet &lanes, const Row &row);
+
+/// Applies DPP or SDWA selection, op_sel, abs and neg to the sources (into `scratch`) and narrows
+/// the write mask where DPP says so.
+void prepareSources(Machine &machine, Wave &wave, const Inst &inst, LaneIo &io,
+                    u32 (*scratch)[2 * kLanes], u64 &mask);
+/// omod, clamp, op_sel and SDWA destinations.
+void finishResult(Machine &machine, Wave &wave, const Inst &inst, const LaneIo &io, u32 *result);
+void clampHalves(u32 *values, bool nanToZero);
+
+/// Which lane each lane reads under a DPP control, -1 for none.
+void dppSources(u16 control, int *from);
+
+} // namespace wavesmith::emulator

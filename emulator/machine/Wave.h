@@ -1,0 +1,144 @@
+#pragma once
+// The state of one wave: registers with their attention bytes and validity, wait counters, place in
+// the program. Owned by a Workgroup, touched by its one thread.
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "emulator/Memory.h"
+#include "emulator/isa/Inst.h"
+
+namespace wavesmith::emulator {
+
+class Workgroup;
+
+/// Attention bits of a register. While all are clear, an instruction may use the register without
+/// any further check; a set bit sends it to the slow path.
+enum : u8 {
+  kInvalid = 1,       ///< some byte of some lane was never written
+  kPendingVector = 2, ///< destination of a load under vmcnt
+  kPendingLds = 4,    ///< destination of an operation under lgkmcnt, in order
+  kPendingScalar = 8, ///< destination of a scalar load (lgkmcnt, out of order)
+  kMatrixHazard = 16, ///< a recent matrix instruction writes or reads it
+  kPendingAny = kPendingVector | kPendingLds | kPendingScalar,
+};
+
+inline constexpr int kVectorRegisters = 512;
+
+/// Validity of a vector register: for each of its four bytes the lanes where it is valid.
+using LaneValidity = std::array<u64, 4>;
+
+/// A memory operation between issue and the wait that guarantees it.
+struct PendingOp {
+  const Inst *inst = nullptr;
+  u64 sequence = 0;
+  u64 lanes = 0;       ///< that take part
+  u64 inRange[4] = {}; ///< per dword: lanes inside the buffer
+  bool landed = false;
+  bool isFlat = false;
+  u32 ldsBase = 0; ///< LDS DMA
+  u64 turn = 0;
+  u64 base = 0; ///< scalar loads
+  alignas(64) u64 address[kLanes];
+  alignas(64) u32 data[4][kLanes];
+  LaneValidity valid[4];
+};
+
+/// First in, first out, of reused entries.
+class PendingQueue {
+public:
+  PendingOp &push() {
+    if (size_ == entries_.size())
+      grow();
+    PendingOp &op = *entries_[(head_ + size_) % entries_.size()];
+    ++size_;
+    op.landed = false;
+    op.isFlat = false;
+    return op;
+  }
+  PendingOp &front() { return *entries_[head_]; }
+  PendingOp &at(std::size_t i) { return *entries_[(head_ + i) % entries_.size()]; }
+  void pop() {
+    head_ = (head_ + 1) % entries_.size();
+    --size_;
+  }
+  std::size_t size() const { return size_; }
+  void clear() { head_ = size_ = 0; }
+
+private:
+  void grow() {
+    std::vector<std::unique_ptr<PendingOp>> bigger;
+    for (std::size_t i = 0; i < size_; ++i)
+      bigger.push_back(std::move(entries_[(head_ + i) % entries_.size()]));
+    while (bigger.size() < size_ + 8)
+      bigger.push_back(std::make_unique<PendingOp>());
+    entries_ = std::move(bigger);
+    head_ = 0;
+  }
+  std::vector<std::unique_ptr<PendingOp>> entries_;
+  std::size_t head_ = 0, size_ = 0;
+};
+
+/// A matrix instruction whose registers other instructions may not touch yet.
+struct MatrixShadow {
+  const Inst *inst = nullptr;
+  u16 first = 0, count = 0;   ///< D
+  u16 cFirst = 0, cCount = 0; ///< C, when it is other registers
+  u64 issued = 0;
+  u8 passes = 0;
+};
+
+struct Wave {
+  Workgroup *group = nullptr;
+  int id = 0;
+  const Inst *inst = nullptr;
+  bool ended = false, atBarrier = false, stopped = false;
+  bool scc = false, sccValid = true;
+  u32 mode = 0;
+  u64 turn = 0; ///< issue turns elapsed
+  u64 instructions = 0;
+  u64 matrixFree = 0; ///< turn at which the matrix pipe takes the next instruction
+
+  alignas(64) u32 scalar[kScalarRegisters + 16];
+  u32 scalarValid[kScalarRegisters + 16];
+  u8 scalarState[kScalarRegisters + 16];
+
+  /// [register][lane]; VGPRs first, AGPRs from the kernel's ACCUM_OFFSET.
+  std::unique_ptr<u32[]> storage;
+  u32 *vector = nullptr;
+  std::unique_ptr<LaneValidity[]> vectorValid;
+  u8 vectorState[kVectorRegisters + 64];
+  u8 vectorPending[kVectorRegisters + 64]; ///< loads in flight to it
+
+  PendingQueue vectorMemory, ldsQueue, scalarQueue;
+  u64 vectorSequence = 0, vectorDone = 0; ///< issued and completed, in order
+  u64 ldsSequence = 0, ldsDone = 0;
+  /// Barriers passed; what had completed when arriving at the last two (by parity).
+  u64 barriers = 0;
+  u64 ldsDoneAt[2] = {}, vectorDoneAt[2] = {};
+
+  MatrixShadow shadows[8];
+  u8 nextShadow = 0;
+  struct VectorWrite {
+    u16 first = 0xffff, count = 0;
+    u64 turn = 0;
+  } recentWrites[4];
+  u8 nextWrite = 0;
+
+  Allocation *lastAllocation = nullptr;
+  std::vector<std::byte> scratch; ///< lane-private memory, one block per lane
+  std::vector<u8> scratchValid;
+
+  u64 exec() const { return pair(kExec); }
+  u64 vcc() const { return pair(kVcc); }
+  u64 pair(int index) const { return scalar[index] | u64{scalar[index + 1]} << 32; }
+  void setPair(int index, u64 value) {
+    scalar[index] = static_cast<u32>(value);
+    scalar[index + 1] = static_cast<u32>(value >> 32);
+  }
+  u32 *lanes(int index) { return vector + std::size_t(index) * kLanes; }
+};
+
+} // namespace wavesmith::emulator
