@@ -116,7 +116,13 @@ public:
            "an Expected without a value needs an error");
   }
 
-  explicit operator bool() const { return state_.index() == 0; }
+  /// Asking counts as reading, as Status::isOk() does.
+  explicit operator bool() const {
+    if (state_.index() == 0)
+      return true;
+    std::get<1>(state_).read_ = true;
+    return false;
+  }
   T &operator*() & { return std::get<0>(state_); }
   const T &operator*() const & { return std::get<0>(state_); }
   T &&operator*() && { return std::get<0>(std::move(state_)); }
