@@ -1,3 +1,4 @@
+#include <cstring>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -172,6 +173,34 @@ TEST(AttentionVariantsOnEmulatorTest, AnyOrderOfExecution) {
     emulator::RunOptions options;
     options.order = *parsed;
     expectAgrees({.shape = {.causal = true}, .sequences = {{256, 300}}, .growth = 4}, {}, options);
+  }
+}
+
+/// The checks that pass above must be able to fail: the same kernel with an instruction taken out.
+TEST(AttentionVariantsOnEmulatorTest, MissingWaitsAndBarriersAreFaults) {
+  constexpr std::uint32_t kNop = 0xBF800000, kWaitVmcnt0 = 0xBF8C0F70, kWaitLgkmcnt3 = 0xBF8CC37F,
+                          kBarrier = 0xBF8A0000;
+  const KernelShape shape{.causal = true};
+  const Produced built = buildKernel(shape, {}, "k");
+  ASSERT_EQ(built.error, "");
+  for (std::uint32_t removed : {kWaitVmcnt0, kWaitLgkmcnt3, kBarrier}) {
+    SCOPED_TRACE(removed);
+    std::vector<std::byte> bytes = built.bytes;
+    int count = 0;
+    for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4)
+      if (std::memcmp(&bytes[at], &removed, 4) == 0) {
+        std::memcpy(&bytes[at], &kNop, 4);
+        ++count;
+      }
+    EXPECT_GT(count, 0);
+    auto object = CodeObject::parse(std::move(bytes), "mutilated");
+    ASSERT_TRUE(object) << object.status().message();
+    emulator::Device &device = Kernels::get().device();
+    auto module = device.load(*object);
+    ASSERT_TRUE(module) << module.status().message();
+    AttentionResult result =
+        runAttention(device, **module, {.shape = shape, .sequences = {{256, 300}}}, {});
+    EXPECT_NE(result.error, "");
   }
 }
 
