@@ -62,7 +62,9 @@ Status addEmulatorReport(const HipTable &table, ExecLaunch *launch, ExecReport &
     launch->instructions = root.value("instructions", std::uint64_t{0});
     launch->seconds = root.value("seconds", 0.0);
   }
-  for (const auto &[name, value] : root.value("checks", nlohmann::json::object()).items()) {
+  // Named: items() refers to what it is called on.
+  const auto counts = root.value("checks", nlohmann::json::object());
+  for (const auto &[name, value] : counts.items()) {
     std::optional<std::uint64_t> count;
     if (value.is_number_unsigned())
       count = value.get<std::uint64_t>();
