@@ -232,7 +232,7 @@ class Exec(CliTest):
         self.put()
         for flags, word in (
             (["--order", "odd"], "odd"),
-            (["--checks", "all,none2"], "none2"),
+            (["--checks", "memory,none2"], "none2"),
             (["--seed", "x"], "--seed"),
             (["--chip", "MI1"], "MI1"),
             (["--model-cycles"], "not supported yet"),
