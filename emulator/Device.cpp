@@ -74,9 +74,4 @@ Expected<RunReport> Device::run(const Module &module, const LaunchConfig &launch
                     launch, options);
 }
 
-Expected<std::string> disassemble(std::span<const std::uint32_t>, std::uint64_t, std::string_view,
-                                  std::size_t *) {
-  return Status(StatusCode::Unsupported, "the disassembler is not linked yet");
-}
-
 } // namespace wavesmith::emulator

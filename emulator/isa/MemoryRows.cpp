@@ -19,9 +19,9 @@ std::vector<Row> makeRows() {
     rows.push_back(row);
   };
 
-#define SMEM(name, op, use, size, handler)                                                        \
+#define SMEM(name, op, use, size, handler)                                                         \
   add(#name, Format::Smem, op, Use::use, handler, {.bytes = size});
-#define SMEM_BUFFER(name, op, use, size, handler)                                                 \
+#define SMEM_BUFFER(name, op, use, size, handler)                                                  \
   add(#name, Format::Smem, op, Use::use, handler, {.bytes = size, .count = 4});
 #define SMEM_PLAIN(name, op, handler) add(#name, Format::Smem, op, Use::Cache, handler, {});
 #define SMEM_TIME(name, op, handler)                                                               \

@@ -86,7 +86,7 @@ Operand OperandDecoder::source(u32 code, Type type) {
   } else {
     ok_ = false;
   }
-  operand.code = static_cast<u16>(code);
+  operand.code = static_cast<u16>(code >= 256 ? code - 256 : code);
   operand.type = type;
   return operand;
 }

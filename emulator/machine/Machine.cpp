@@ -28,6 +28,7 @@ Machine::Machine(const Launch &launch)
   tracksValidity_ = checks(CheckKind::Uninitialised);
   checksLds_ = checks(CheckKind::Races) || checks(CheckKind::Waits) || checks(CheckKind::Memory) ||
                checks(CheckKind::Alignment);
+  checksHazards_ = checks(CheckKind::Hazards);
   anyChecks_ = launch.options->checks.mask != 0;
   u64 threads = u64{launch.block[0]} * launch.block[1] * launch.block[2];
   for (u64 first = 0; first < threads; first += kLanes) {
@@ -85,7 +86,7 @@ void Machine::startWaves(std::array<u32, 3> id) {
     wave.ldsQueue.clear();
     wave.scalarQueue.clear();
     std::fill(std::begin(wave.shadows), std::end(wave.shadows), MatrixShadow());
-    std::fill(std::begin(wave.recentWrites), std::end(wave.recentWrites), Wave::VectorWrite());
+    std::fill(std::begin(wave.recent), std::end(wave.recent), Wave::Issued());
     wave.lastAllocation = nullptr;
     u8 fresh = tracksValidity_ ? kInvalid : 0;
     std::memset(wave.vectorState, fresh, sizeof(wave.vectorState));
@@ -237,12 +238,15 @@ template <bool kChecked> void Machine::turn(Wave &wave, u64 limit) {
     if (first && &inst >= first && &inst < first + coverage_.size())
       ++coverage_[&inst - first];
     if constexpr (kChecked) {
+      if (inst.hazardWindow && checksHazards_)
+        checkRecent(wave, inst);
       if (needsAttention(wave, inst))
         checkedStep(wave, inst);
       else
         inst.handler(*this, wave, inst);
       if (inst.isMatrix || inst.isNop)
         noteMatrix(wave, inst);
+      wave.recent[wave.instructions % 8] = {&inst, wave.turn};
     } else {
       inst.handler(*this, wave, inst);
     }

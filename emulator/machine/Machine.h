@@ -110,11 +110,12 @@ private:
   bool needsAttention(const Wave &wave, const Inst &inst) const;
   void checkWaits(Wave &wave, const Inst &inst);
   void checkScalarAddress(Wave &wave, const Inst &inst);
+  void checkRecent(Wave &wave, const Inst &inst);
   void checkHazards(Wave &wave, const Inst &inst);
   void stepWithValidity(Wave &wave, const Inst &inst);
   std::string pendingSource(const Wave &wave, int reg, bool vector) const;
 
-  bool vectorEarly_, ldsEarly_, tracksValidity_, checksLds_, anyChecks_;
+  bool vectorEarly_, ldsEarly_, tracksValidity_, checksLds_, checksHazards_, anyChecks_;
   u64 instructions_ = 0;
   std::vector<u64> coverage_;
   GroupFaults faults_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "emulator/checks/WaitStates.h"
 #include "emulator/isa/Decoder.h"
 #include "emulator/machine/Handlers.h"
 
@@ -62,6 +63,8 @@ Program::Region &Program::decodeRegion(u64 begin, u64 end) {
       inst.handler = notAnInstruction;
     inst.exceedsAllocation = inst.maxVector > vgprs_ || inst.maxScalar > sgprs_;
     inst.isMatrix = inst.row && inst.row->use == Use::Matrix;
+    if (inst.row)
+      markHazards(inst);
     inst.isNop = inst.row && inst.row->format == Format::Sopp && inst.row->opcode == 0;
     auto lanes = [&](Operand &operand) {
       if (operand.kind == OperandKind::Constant)

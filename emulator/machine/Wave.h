@@ -121,11 +121,10 @@ struct Wave {
 
   MatrixShadow shadows[8];
   u8 nextShadow = 0;
-  struct VectorWrite {
-    u16 first = 0xffff, count = 0;
+  struct Issued {
+    const Inst *inst = nullptr;
     u64 turn = 0;
-  } recentWrites[4];
-  u8 nextWrite = 0;
+  } recent[8]; ///< the last instructions, by instruction count
 
   Allocation *lastAllocation = nullptr;
   std::vector<std::byte> scratch; ///< lane-private memory, one block per lane

@@ -1,0 +1,160 @@
+// Every .s file under checks/ and isa/ is a kernel and its expectation, in comments:
+//   BLOCK: n        work-items (64)         TARGET: gfx950     (gfx942)
+//   BUDGET: n       instructions per wave   ORDER: text        (default)
+//   FAULT: kind t   that check fires and its report contains t; only this kind fires
+//   CLEAN           nothing fires
+//   OUT i = value   dword i of the output buffer afterwards
+// Needs llvm-mc and ld.lld; without them the tests are skipped.
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "emulator/Emulator.h"
+
+namespace wavesmith::emulator {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Expectation {
+  std::uint32_t block = 64;
+  std::string target = "gfx942", order = "default";
+  std::uint64_t budget = 1 << 20;
+  std::string faultKind, faultText;
+  bool clean = false;
+  std::vector<std::pair<std::size_t, std::uint32_t>> out;
+};
+
+Expectation parse(const fs::path &file) {
+  Expectation e;
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.rfind("// ", 0) != 0)
+      continue;
+    std::istringstream words(line.substr(3));
+    std::string key;
+    words >> key;
+    if (key == "BLOCK:")
+      words >> e.block;
+    else if (key == "TARGET:")
+      words >> e.target;
+    else if (key == "ORDER:")
+      words >> e.order;
+    else if (key == "BUDGET:")
+      words >> e.budget;
+    else if (key == "CLEAN")
+      e.clean = true;
+    else if (key == "FAULT:") {
+      words >> e.faultKind >> std::ws;
+      std::getline(words, e.faultText);
+    } else if (key == "OUT") {
+      std::string index, equals, value;
+      words >> index >> equals >> value;
+      e.out.emplace_back(std::stoul(index),
+                         static_cast<std::uint32_t>(std::stoll(value, nullptr, 0)));
+    }
+  }
+  return e;
+}
+
+bool run(const std::string &command) { return std::system(command.c_str()) == 0; }
+
+class Assembly : public testing::TestWithParam<fs::path> {};
+
+TEST_P(Assembly, RunsAsItsCommentsSay) {
+  const fs::path &file = GetParam();
+  if (!fs::exists(WAVESMITH_LLVM_MC) || !fs::exists(WAVESMITH_LD_LLD))
+    GTEST_SKIP() << "llvm-mc or ld.lld not found at " << WAVESMITH_LLVM_MC << ", "
+                 << WAVESMITH_LD_LLD;
+  Expectation expected = parse(file);
+  ASSERT_TRUE(expected.clean || !expected.faultKind.empty()) << "the file expects nothing";
+  fs::path base =
+      fs::temp_directory_path() / (file.stem().string() + "." + std::to_string(::getpid()) + ".s");
+  std::string object = base.string() + ".o", linked = base.string() + ".co";
+  ASSERT_TRUE(run(std::string(WAVESMITH_LLVM_MC) +
+                  " -I " WAVESMITH_ASSEMBLY_DIR " -triple=amdgcn-amd-amdhsa -mcpu=" +
+                  expected.target + " -filetype=obj " + file.string() + " -o " + object));
+  ASSERT_TRUE(run(std::string(WAVESMITH_LD_LLD) + " -shared " + object + " -o " + linked));
+  std::ifstream stream(linked, std::ios::binary);
+  std::vector<char> text((std::istreambuf_iterator<char>(stream)), {});
+  std::vector<std::byte> bytes(text.size());
+  std::transform(text.begin(), text.end(), bytes.begin(),
+                 [](char c) { return static_cast<std::byte>(c); });
+  fs::remove(object);
+  fs::remove(linked);
+
+  auto code = CodeObject::parse(bytes, file.filename().string());
+  ASSERT_TRUE(code) << code.status().message();
+  auto device = Device::create({expected.target});
+  ASSERT_TRUE(device);
+  auto in = (*device)->allocate(4096), out = (*device)->allocate(65536);
+  ASSERT_TRUE(in && out);
+  std::vector<std::uint32_t> values(1024);
+  for (std::uint32_t i = 0; i < values.size(); ++i)
+    values[i] = i;
+  ASSERT_TRUE((*device)->write(*in, std::as_bytes(std::span(values))));
+  auto module = (*device)->load(*code);
+  ASSERT_TRUE(module) << module.status().message();
+  std::array<std::uint64_t, 2> arguments = {*in, *out};
+  LaunchConfig launch;
+  launch.kernel = "test";
+  launch.block = {expected.block, 1, 1};
+  launch.kernarg = std::as_bytes(std::span(arguments));
+  RunOptions options;
+  auto order = ExecutionOrder::parse(expected.order);
+  ASSERT_TRUE(order) << order.status().message();
+  options.order = *order;
+  options.maxInstructionsPerWave = expected.budget;
+  auto report = (*device)->run(**module, launch, options);
+  ASSERT_TRUE(report) << report.status().message();
+
+  std::string all;
+  for (const Fault &fault : report->faults)
+    all += fault.text() + "\n";
+  if (expected.clean) {
+    EXPECT_TRUE(report->clean()) << all;
+  } else {
+    EXPECT_THAT(all, testing::HasSubstr(expected.faultText));
+    for (const Fault &fault : report->faults)
+      EXPECT_EQ(checkName(fault.kind), expected.faultKind) << all;
+    // A check that is off says nothing; broken code is reported all the same.
+    options.checks = Checks::none();
+    auto quiet = (*device)->run(**module, launch, options);
+    ASSERT_TRUE(quiet) << quiet.status().message();
+  }
+  std::vector<std::uint32_t> actual(65536 / 4);
+  ASSERT_TRUE((*device)->read(*out, std::as_writable_bytes(std::span(actual))));
+  for (auto [index, value] : expected.out)
+    EXPECT_EQ(actual[index], value) << "dword " << index;
+}
+
+std::vector<fs::path> files() {
+  std::vector<fs::path> found;
+  for (const char *folder : {"checks", "isa"}) {
+    fs::path path = fs::path(WAVESMITH_ASSEMBLY_DIR) / folder;
+    if (!fs::exists(path))
+      continue;
+    for (const auto &entry : fs::recursive_directory_iterator(path))
+      if (entry.path().extension() == ".s")
+        found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Assembly, testing::ValuesIn(files()), [](const auto &info) {
+  std::string name =
+      info.param.parent_path().filename().string() + "_" + info.param.stem().string();
+  std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+  return name;
+});
+
+} // namespace
+} // namespace wavesmith::emulator
