@@ -1,6 +1,7 @@
 """wavesmith exec: a launch file end to end, faults, and every way to write it wrong."""
 
 import json
+import pathlib
 import struct
 import unittest
 
@@ -63,7 +64,7 @@ class Exec(CliTest):
         self.assertEqual(set(report["checks"].values()), {0})
         self.assertEqual(report["launches"][0]["workgroups"], 2)
         self.assertEqual(report["launches"][0]["instructions"], 2 * 11)
-        self.assertEqual(report["outputs"], [str(self.dir / "out.bin")])
+        self.assertEqual([pathlib.Path(p).name for p in report["outputs"]], ["out.bin"])
         self.assertIsNone(report["coverage"])
 
     def test_every_order(self):
@@ -99,9 +100,10 @@ class Exec(CliTest):
 
     def test_coverage(self):
         rows = self.run_launch("--coverage")["coverage"]
-        self.assertEqual(len(rows), 11)
-        self.assertEqual({row["count"] for row in rows}, {2})
-        self.assertEqual(rows[-1]["text"], "s_endpgm")
+        executed = [row for row in rows if row["count"]]
+        self.assertEqual(len(executed), 11)
+        self.assertEqual({row["count"] for row in executed}, {2})
+        self.assertEqual(executed[-1]["text"], "s_endpgm")
 
     def fault(self, check, *words, args=()):
         report = self.run_launch(*args, code=FAILED)
