@@ -38,8 +38,10 @@ public:
   }
   PrivateDirectory &operator=(PrivateDirectory &&) = delete;
   ~PrivateDirectory() {
-    if (!path_.empty())
-      static_cast<void>(llvm::sys::fs::remove_directories(path_)); // nobody left to tell
+    if (path_.empty())
+      return;
+    // Nobody is left to tell when this fails.
+    [[maybe_unused]] const std::error_code ignored = llvm::sys::fs::remove_directories(path_);
   }
   std::string file(llvm::StringRef name) const { return path_ + "/" + name.str(); }
 
