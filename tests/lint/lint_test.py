@@ -117,6 +117,12 @@ class LintTest(unittest.TestCase):
         )
         self.put("tests/emulator/isa/v_add.s", "v_add_f32 v0, v1, v2\n")
         self.assertFinds(test_presence, "Vop2.def:2", "v_sub_f32")
+        self.put(test_presence.ROWS_WITHOUT_A_TEST, "v_sub_f32\n")
+        self.assertEqual(self.problems(test_presence), [])
+        self.put(test_presence.ROWS_WITHOUT_A_TEST, "v_sub_f32\nv_add_f32\n")
+        self.assertFinds(test_presence, "remove v_add_f32", "a test names it")
+        self.put(test_presence.ROWS_WITHOUT_A_TEST, "v_sub_f32\nv_old_f32\n")
+        self.assertFinds(test_presence, "remove v_old_f32", "no table has it")
 
 
 if __name__ == "__main__":
