@@ -7,7 +7,7 @@ namespace wavesmith::hipfront {
 namespace {
 
 // The emulator hands out device addresses from here up; host mappings lie far above or below.
-constexpr std::uint64_t kDeviceBegin = 0x1000'8000'0000, kDeviceEnd = 0x5000'0000'0000;
+constexpr std::uint64_t kDeviceBegin = 0x1000'0000'0000, kDeviceEnd = 0x5000'0000'0000;
 constexpr std::size_t kHostAlignment = 4096;
 
 } // namespace

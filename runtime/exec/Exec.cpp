@@ -78,10 +78,19 @@ Status addEmulatorReport(const HipTable &table, ExecLaunch *launch, ExecReport &
   for (const auto &fault : root.value("faults", nlohmann::json::array()))
     report.faults.push_back(fault.value("text", std::string("a fault without a text")));
   if (report.coverage)
-    for (const auto &row : root.value("coverage", nlohmann::json::array()))
-      report.coverage->push_back(
-          {row.value("kernel", std::string()), row.value("pc", std::uint64_t{0}),
-           row.value("disassembly", std::string()), row.value("count", std::uint64_t{0})});
+    for (const auto &row : root.value("coverage", nlohmann::json::array())) {
+      ExecCoverage line{row.value("kernel", std::string()), row.value("pc", std::uint64_t{0}),
+                        row.value("disassembly", std::string()),
+                        row.value("count", std::uint64_t{0})};
+      // One row per instruction, however often its kernel is launched.
+      const auto same = std::ranges::find_if(*report.coverage, [&](const ExecCoverage &other) {
+        return other.pc == line.pc && other.kernel == line.kernel;
+      });
+      if (same == report.coverage->end())
+        report.coverage->push_back(std::move(line));
+      else
+        same->count += line.count;
+    }
   return Status::ok();
 }
 

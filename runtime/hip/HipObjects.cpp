@@ -130,6 +130,8 @@ DeviceModule::~DeviceModule() {
 }
 
 Expected<hipFunction_t> DeviceModule::function(const std::string &name) const {
+  if (!table_)
+    return error(StatusCode::InvalidArgument, "kernel {}: no module is loaded", name);
   hipFunction_t function = nullptr;
   const hipError_t code = table_->hipModuleGetFunction(&function, handle_, name.c_str());
   if (code != hipSuccess)

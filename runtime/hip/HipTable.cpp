@@ -103,7 +103,7 @@ Expected<std::shared_ptr<HipTable>> HipTable::load(const std::string &path) {
   // Not in the 5.2 headers, and the old symbol has the old layout in every release.
   table->propertiesR0600_ =
       symbol<decltype(table->propertiesR0600_)>(library, "hipGetDevicePropertiesR0600");
-  WAVESMITH_TRY(table->check(table->hipInit(0), "hipInit"));
+  WAVESMITH_TRY(table->check(table->hipInit(0), "hipInit").withContext(path));
   return table;
 }
 
@@ -113,7 +113,10 @@ Expected<DeviceInfo> HipTable::queryDevice(int ordinal) const {
   std::vector<char> properties(kPropertyBytes);
   std::size_t offset = kArchOffsetR0600;
   if (propertiesR0600_) {
-    WAVESMITH_TRY(check(propertiesR0600_(properties.data(), ordinal), "hipGetDeviceProperties"));
+    WAVESMITH_TRY(
+        check(propertiesR0600_(
+                  reinterpret_cast<WavesmithDevicePropertiesR0600 *>(properties.data()), ordinal),
+              "hipGetDeviceProperties"));
   } else if (hipGetDeviceProperties) {
     offset = kArchOffset;
     WAVESMITH_TRY(check(

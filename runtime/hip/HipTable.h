@@ -13,6 +13,8 @@
 
 #include "runtime/support/Status.h"
 
+struct WavesmithDevicePropertiesR0600; ///< newer than the 5.2 headers; read by offset
+
 namespace wavesmith {
 
 enum class DeviceChoice {
@@ -66,7 +68,7 @@ private:
   Status selectDevice();
 
   std::string library_;
-  hipError_t (*propertiesR0600_)(void *properties, int device) = nullptr;
+  hipError_t (*propertiesR0600_)(WavesmithDevicePropertiesR0600 *, int) = nullptr;
   DeviceInfo device_;
 };
 

@@ -31,6 +31,7 @@ protected:
           << hip->wavesmithEmulatorLastError();
       hip->wavesmithEmulatorLastFault();
       hip->wavesmithEmulatorLastReport(1);
+      hip = *HipTable::open(DeviceChoice::Emulator); // reads the device again: it may have changed
     }
   }
   void TearDown() override {

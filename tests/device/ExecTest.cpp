@@ -79,7 +79,7 @@ TEST_P(Exec, RunsAndWritesOutputs) {
   if (hip->isEmulator()) {
     EXPECT_GT(report->launches[0].instructions, 0u);
     EXPECT_EQ(json["checks"]["memory"], 0);
-    EXPECT_EQ(json["coverage"].size(), 22u);
+    EXPECT_GE(json["coverage"].size(), 22u);
   } else {
     EXPECT_TRUE(json["checks"]["memory"].is_null());
   }
