@@ -27,7 +27,7 @@ case ${1:-} in
 esac
 
 failed=0
-for check in include_direction file_rules test_presence; do
+for check in include_direction file_rules test_presence docs_links; do
   python3 "scripts/lint/$check.py" || failed=1
 done
 if command -v clang-format-22 >/dev/null; then

@@ -9,6 +9,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts" / "lint"))
 
+import docs_links  # noqa: E402
 import file_rules  # noqa: E402
 import include_direction  # noqa: E402
 import test_presence  # noqa: E402
@@ -43,7 +44,7 @@ class LintTest(unittest.TestCase):
             "runtime/spec/B.cpp",
             '#include "runtime/support/A.h"\n#include "runtime/spec/Toolchain.inc"\n',
         )
-        for module in (include_direction, file_rules, test_presence):
+        for module in (include_direction, file_rules, test_presence, docs_links):
             self.assertEqual(self.problems(module), [])
 
     def test_upward_include(self):
@@ -123,6 +124,14 @@ class LintTest(unittest.TestCase):
         self.assertFinds(test_presence, "remove v_add_f32", "a test names it")
         self.put(test_presence.ROWS_WITHOUT_A_TEST, "v_sub_f32\nv_old_f32\n")
         self.assertFinds(test_presence, "remove v_old_f32", "no table has it")
+
+    def test_dead_link(self):
+        self.put("docs/a.md", "[a](a.md), [b](https://b.example/), [c](../c/d.md#e)\n")
+        self.assertFinds(docs_links, "docs/a.md:1", "../c/d.md")
+
+    def test_dead_path(self):
+        self.put("docs/a.md", "see `docs/a.md`\nand `runtime/spec/Gone.h`\n")
+        self.assertFinds(docs_links, "docs/a.md:2", "runtime/spec/Gone.h")
 
 
 if __name__ == "__main__":

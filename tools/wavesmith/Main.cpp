@@ -161,7 +161,8 @@ int main(int argc, char **argv) {
   try {
     return wavesmith::cli::runMain(argc, argv);
   } catch (const std::exception &error) {
-    return wavesmith::cli::fail(false, wavesmith::cli::ExitCode::Environment, "internal",
+    const bool json = std::any_of(argv + 1, argv + argc, wavesmith::cli::isJsonFlag);
+    return wavesmith::cli::fail(json, wavesmith::cli::ExitCode::Environment, "internal",
                                 error.what());
   }
 }

@@ -11,6 +11,10 @@ std::string row(std::string_view label, std::string_view text) {
   return fmt::format("{:<10} {}\n", label, text);
 }
 
+std::string count(std::uint64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
 std::string callText(const RunRequest &request, const RunReport &report) {
   const AttentionProblem &problem = request.problem;
   std::int64_t queries = 0, keys = 0;
@@ -19,12 +23,12 @@ std::string callText(const RunRequest &request, const RunReport &report) {
     keys += length.kv;
   }
   const std::int64_t kvHeads = problem.kvHeads ? problem.kvHeads : problem.heads;
-  return fmt::format("{} attention {}x{}{}, {} heads{}, {} {}, {} queries, {} keys, {} workgroups",
+  return fmt::format("{} attention {}x{}{}, {}{}, {}, {} queries, {} keys, {}",
                      dtypeName(problem.dtype), problem.headDimQk, problem.headDimV,
-                     problem.causal ? " causal" : "", problem.heads,
+                     problem.causal ? " causal" : "", count(problem.heads, "head"),
                      kvHeads == problem.heads ? "" : fmt::format(" over {}", kvHeads),
-                     problem.lengths.size(), problem.lengths.size() == 1 ? "sequence" : "sequences",
-                     queries, keys, report.workUnits);
+                     count(problem.lengths.size(), "sequence"), queries, keys,
+                     count(report.workUnits, "workgroup"));
 }
 
 std::string sourceText(const RunReport &report) {
