@@ -115,6 +115,22 @@ void Machine::stepWithValidity(Wave &wave, const Inst &inst) {
         scalars.emplace_back(reg, wave.scalar[reg]);
     }
   bool oldScc = wave.scc, sccUndefined = inst.readsScc && !wave.sccValid;
+  if (vectors.empty() && scalars.empty() && !sccUndefined && inst.row->use != Use::Swap &&
+      inst.row->handler != writeLane && inst.variant != Variant::Dpp) {
+    u64 lanesWritten = inst.isMatrix ? ~u64{0} : wave.exec();
+    inst.handler(*this, wave, inst);
+    for (int i = 0; i < inst.vectorWriteCount; ++i)
+      for (int j = 0; j < inst.vectorWrites[i].count; ++j)
+        setAllValid(wave, inst.vectorWrites[i].first + j, lanesWritten);
+    for (int i = 0; i < inst.scalarWriteCount; ++i)
+      for (int j = 0; j < inst.scalarWrites[i].count; ++j) {
+        wave.scalarValid[inst.scalarWrites[i].first + j] = ~0u;
+        wave.scalarState[inst.scalarWrites[i].first + j] &= static_cast<u8>(~kInvalid);
+      }
+    if (inst.writesScc)
+      wave.sccValid = true;
+    return;
+  }
   u64 written = wave.exec();
   if (inst.isMatrix)
     written = ~u64{0};

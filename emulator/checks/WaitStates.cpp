@@ -86,9 +86,10 @@ void markHazards(Inst &inst) {
       inst.produces |= kWritesVector;
     if (isTranscendental(row))
       inst.produces |= kTranscendental;
-    bool part = row.use == Use::HalfResult || row.use == Use::ByteResult ||
-                (inst.variant == Variant::Sdwa && inst.dstSel != 6) ||
-                (inst.variant == Variant::Long && (inst.opSel & 8) && row.format != Format::Vop3p);
+    // Only results that land above the low bits are late for the next instruction.
+    bool high = inst.variant == Variant::Long && row.format != Format::Vop3p &&
+                ((inst.opSel & 8) || (row.use == Use::ByteResult && (inst.opSel & 4)));
+    bool part = high || (inst.variant == Variant::Sdwa && inst.dstSel != 6);
     if (part)
       inst.produces |= kWritesPart;
     if (inst.scalarWriteCount)

@@ -83,12 +83,12 @@ void Machine::checkScalarAddress(Wave &wave, const Inst &inst) {
     }
 }
 
-void Machine::checkedStep(Wave &wave, const Inst &inst) {
+void Machine::checkedStep(Wave &wave, const Inst &inst, u8 marks) {
   if (!inst.row) {
     inst.handler(*this, wave, inst);
     return;
   }
-  if (inst.exceedsAllocation && checks(CheckKind::Registers)) {
+  if ((marks & kOutside) && checks(CheckKind::Registers)) {
     fault(CheckKind::Registers, wave, inst, -1,
           inst.maxVector > launch.program->vgprs()
               ? fmt::format("uses vector register {} of a wave that owns {}", inst.maxVector - 1,
@@ -96,11 +96,11 @@ void Machine::checkedStep(Wave &wave, const Inst &inst) {
               : fmt::format("uses s{} of a wave that owns {}", inst.maxScalar - 1,
                             launch.program->sgprs()));
   }
-  if (checks(CheckKind::Waits))
+  if ((marks & kPendingAny) && checks(CheckKind::Waits))
     checkWaits(wave, inst);
-  if (checks(CheckKind::Hazards))
+  if ((marks & kMatrixHazard) && checks(CheckKind::Hazards))
     checkHazards(wave, inst);
-  if (!tracksValidity_) {
+  if (!(marks & kInvalid)) {
     inst.handler(*this, wave, inst);
     return;
   }

@@ -1,5 +1,6 @@
 // LDS reads, writes and atomics.
 
+#include <algorithm>
 #include <bit>
 
 #include "emulator/machine/Atomics.h"
@@ -49,7 +50,51 @@ void checkAlignment(Machine &machine, Wave &wave, const Inst &inst, int lane, u6
         fmt::format("LDS access of {} bytes at {:#x}, not a multiple of {}", size, address, need));
 }
 
+/// The common case: whole dwords, every lane on, all bytes valid.
+template <int kWords> bool readFast(Machine &machine, Wave &wave, PendingOp &op) {
+  const Inst &inst = *op.inst;
+  Workgroup &group = machine.group;
+  constexpr u32 kBytes = 4 * kWords;
+  if (op.lanes != ~u64{0} || group.ldsBytes < kBytes)
+    return false;
+  auto offset = static_cast<u32>(inst.immediate);
+  u64 highest = 0;
+  for (int lane = 0; lane < kLanes; ++lane)
+    highest = std::max(highest, op.address[lane]);
+  if (highest + offset + kBytes > group.ldsBytes)
+    return false;
+  u32 *to = wave.lanes(inst.destination.index);
+  const u8 *from = group.lds.data() + offset, *validity = group.ldsValid.data() + offset;
+  bool tracks = machine.tracksValidity() && !group.ldsAllValid;
+  if (tracks) {
+    u32 all = ~0u;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      u32 line[kWords];
+      std::memcpy(line, validity + op.address[lane], kBytes);
+      for (int word = 0; word < kWords; ++word)
+        all &= line[word];
+    }
+    if (all != ~0u)
+      return false;
+  }
+  for (int lane = 0; lane < kLanes; ++lane) {
+    u32 line[kWords];
+    std::memcpy(line, from + op.address[lane], kBytes);
+    for (int word = 0; word < kWords; ++word)
+      to[word * kLanes + lane] = line[word];
+  }
+  if (machine.tracksValidity())
+    for (int word = 0; word < kWords; ++word)
+      machine.setAllValid(wave, inst.destination.index + word, ~u64{0});
+  return true;
+}
+
 void landRead(Machine &machine, Wave &wave, PendingOp &op) {
+  const Access &shape = op.inst->row->access;
+  if (shape.count == 1 && ((shape.bytes == 16 && readFast<4>(machine, wave, op)) ||
+                           (shape.bytes == 8 && readFast<2>(machine, wave, op)) ||
+                           (shape.bytes == 4 && readFast<1>(machine, wave, op))))
+    return;
   const Inst &inst = *op.inst;
   const Access &access = inst.row->access;
   Workgroup &group = machine.group;
@@ -226,21 +271,31 @@ void examine(Machine &machine, Wave &wave, const PendingOp &op) {
   bool races = machine.checks(CheckKind::Races) || machine.checks(CheckKind::Waits);
   bool writes = inst.row->use == Use::Store || inst.row->use == Use::Atomic;
   for (int element = 0; element < access.count; ++element) {
-    u32 offset = elementOffset(inst, element);
+    u32 offset = elementOffset(inst, element), address[kLanes], low = 0, highest = 0;
     for (int lane = 0; lane < kLanes; ++lane) {
-      if (!((op.lanes >> lane) & 1))
-        continue;
-      u64 address = u32(op.address[lane]) + u64{offset};
-      checkAlignment(machine, wave, inst, lane, address, access.bytes);
-      if (!inside(machine, wave, inst, lane, address, access.bytes) || !races)
-        continue;
-      if (writes)
-        noteLdsWrite(machine, wave, inst, lane, static_cast<u32>(address), access.bytes,
-                     op.sequence, false);
-      else
-        noteLdsRead(machine, wave, inst, lane, static_cast<u32>(address), access.bytes,
-                    op.sequence);
+      address[lane] = static_cast<u32>(op.address[lane]) + offset;
+      low |= address[lane];
+      highest = std::max(highest, address[lane]);
     }
+    LdsFootprint footprint{&inst, op.lanes, address, access.bytes, op.sequence, false};
+    // Lanes that are off may hold anything; look closer only when some lane is suspicious.
+    if (low % std::min<unsigned>(access.bytes, 4) ||
+        u64{highest} + access.bytes > machine.group.ldsBytes) {
+      footprint.lanes = 0;
+      for (int lane = 0; lane < kLanes; ++lane) {
+        if (!((op.lanes >> lane) & 1))
+          continue;
+        u64 at = static_cast<u32>(op.address[lane]) + u64{offset};
+        checkAlignment(machine, wave, inst, lane, at, access.bytes);
+        footprint.lanes |= u64{inside(machine, wave, inst, lane, at, access.bytes)} << lane;
+      }
+    }
+    if (!races || !footprint.lanes)
+      continue;
+    if (writes)
+      machine.group.shadow.write(machine, wave, footprint);
+    else
+      machine.group.shadow.read(machine, wave, footprint);
   }
 }
 

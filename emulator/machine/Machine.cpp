@@ -46,10 +46,8 @@ Machine::Machine(const Launch &launch)
   group.ldsBytes = launch.ldsBytes;
   group.lds.resize(launch.ldsBytes + 64);
   group.ldsValid.resize(launch.ldsBytes + 64);
-  if (checksLds_) {
-    group.writes.resize(launch.ldsBytes / 4 + 1);
-    group.reads.assign(group.waves.size(), std::vector<LdsRead>(launch.ldsBytes / 4 + 1));
-  }
+  if (checksLds_)
+    group.shadow.resize(group.waves.size(), launch.ldsBytes);
   if (launch.options->coverage)
     coverage_.resize(launch.program->instructions().size());
 }
@@ -69,9 +67,8 @@ void Machine::startWaves(std::array<u32, 3> id) {
   }
   std::fill(group.ldsValid.begin(), group.ldsValid.end(), tracksValidity_ ? 0 : 0xff);
   group.ldsAllValid = !tracksValidity_;
-  std::fill(group.writes.begin(), group.writes.end(), LdsWrite());
-  for (auto &reads : group.reads)
-    std::fill(reads.begin(), reads.end(), LdsRead());
+  if (checksLds_)
+    group.shadow.reset();
   u32 threads = launch.block[0] * launch.block[1] * launch.block[2];
   int vgprs = std::min(kVectorRegisters, launch.program->vgprs());
   for (auto &pointer : group.waves) {
@@ -201,31 +198,30 @@ void Machine::writeVector(Wave &wave, const Operand &to, const u32 *words, int c
   }
 }
 
-bool Machine::needsAttention(const Wave &wave, const Inst &inst) const {
+u8 Machine::attention(const Wave &wave, const Inst &inst) const {
   u8 attention = 0;
-  for (int i = 0; i < inst.vectorReadCount; ++i) {
-    const u8 *state = wave.vectorState + inst.vectorReads[i].first;
-    for (int j = 0; j < inst.vectorReads[i].count; ++j)
-      attention |= state[j];
-  }
-  for (int i = 0; i < inst.vectorWriteCount; ++i) {
-    const u8 *state = wave.vectorState + inst.vectorWrites[i].first;
-    for (int j = 0; j < inst.vectorWrites[i].count; ++j)
-      attention |= state[j];
-  }
-  for (int i = 0; i < inst.scalarReadCount; ++i) {
-    const u8 *state = wave.scalarState + inst.scalarReads[i].first;
-    for (int j = 0; j < inst.scalarReads[i].count; ++j)
-      attention |= state[j];
-  }
-  for (int i = 0; i < inst.scalarWriteCount; ++i) {
-    const u8 *state = wave.scalarState + inst.scalarWrites[i].first;
-    for (int j = 0; j < inst.scalarWrites[i].count; ++j)
-      attention |= state[j];
-  }
-  if (inst.readsScc && !wave.sccValid)
+  auto look = [&](const u8 *states, const RegisterRange *ranges, int count) {
+    for (int i = 0; i < count; ++i) {
+      const u8 *state = states + ranges[i].first;
+      int words = ranges[i].count;
+      for (; words >= 8; words -= 8, state += 8) {
+        u64 eight;
+        std::memcpy(&eight, state, 8);
+        if (eight)
+          for (int j = 0; j < 8; ++j)
+            attention |= state[j];
+      }
+      for (int j = 0; j < words; ++j)
+        attention |= state[j];
+    }
+  };
+  look(wave.vectorState, inst.vectorReads, inst.vectorReadCount);
+  look(wave.vectorState, inst.vectorWrites, inst.vectorWriteCount);
+  look(wave.scalarState, inst.scalarReads, inst.scalarReadCount);
+  look(wave.scalarState, inst.scalarWrites, inst.scalarWriteCount);
+  if (!wave.sccValid && (inst.readsScc || inst.writesScc))
     attention |= kInvalid;
-  return attention || inst.exceedsAllocation || (inst.writesScc && !wave.sccValid);
+  return attention | (inst.exceedsAllocation ? kOutside : 0);
 }
 
 template <bool kChecked> void Machine::turn(Wave &wave, u64 limit) {
@@ -240,8 +236,8 @@ template <bool kChecked> void Machine::turn(Wave &wave, u64 limit) {
     if constexpr (kChecked) {
       if (inst.hazardWindow && checksHazards_)
         checkRecent(wave, inst);
-      if (needsAttention(wave, inst))
-        checkedStep(wave, inst);
+      if (u8 marks = attention(wave, inst))
+        checkedStep(wave, inst, marks);
       else
         inst.handler(*this, wave, inst);
       if (inst.isMatrix || inst.isNop)

@@ -93,7 +93,7 @@ public:
   void landScalar(Wave &wave, PendingOp &op);
 
   // Checks (checks/*.cpp).
-  void checkedStep(Wave &wave, const Inst &inst);
+  void checkedStep(Wave &wave, const Inst &inst, u8 marks);
   void checkDecision(Wave &wave, const Inst &inst);
   void noteMatrix(Wave &wave, const Inst &inst);
   bool tracksValidity() const { return tracksValidity_; }
@@ -107,7 +107,8 @@ private:
   void schedule();
   template <bool kChecked> void turn(Wave &wave, u64 limit);
   bool releaseBarrier();
-  bool needsAttention(const Wave &wave, const Inst &inst) const;
+  /// The marks of all registers that an instruction names.
+  u8 attention(const Wave &wave, const Inst &inst) const;
   void checkWaits(Wave &wave, const Inst &inst);
   void checkScalarAddress(Wave &wave, const Inst &inst);
   void checkRecent(Wave &wave, const Inst &inst);

@@ -21,12 +21,4 @@ struct Reach {
 Reach reach(Machine &machine, Wave &wave, const Inst &inst, int lane, u64 address, unsigned size,
             const char *what);
 
-/// An LDS DMA writes its lanes' bytes from issue on, as far as races go.
-void noteDmaIssue(Machine &machine, Wave &wave, const PendingOp &op);
-/// LDS shadow: records an access and reports conflicts with other waves.
-void noteLdsRead(Machine &machine, Wave &wave, const Inst &inst, int lane, u32 address,
-                 unsigned size, u64 sequence);
-void noteLdsWrite(Machine &machine, Wave &wave, const Inst &inst, int lane, u32 address,
-                  unsigned size, u64 sequence, bool dma);
-
 } // namespace wavesmith::emulator

@@ -60,41 +60,66 @@ void extend(const Access &access, u32 &word, u32 &valid) {
 }
 
 /// The common case: whole dwords of one fully written allocation.
-bool loadFast(Machine &machine, Wave &wave, PendingOp &op) {
-  const Access &access = op.inst->row->access;
+template <int kWords> bool loadFast(Machine &machine, Wave &wave, PendingOp &op) {
+  constexpr unsigned kBytes = 4 * kWords;
   Allocation *allocation = wave.lastAllocation;
-  if (access.bytes < 4 || !allocation || !allocation->fullyWritten())
+  if (!allocation || !allocation->fullyWritten())
     return false;
-  int words = access.bytes / 4;
   u64 inside = op.inRange[0];
-  for (int c = 1; c < words; ++c)
+  for (int c = 1; c < kWords; ++c)
     if (op.inRange[c] != inside)
       return false;
   inside &= op.lanes;
-  for (int lane = 0; lane < kLanes; ++lane)
-    if ((inside >> lane) & 1 && !allocation->contains(op.address[lane], access.bytes))
+  for (u64 rest = inside; rest; rest &= rest - 1)
+    if (!allocation->contains(op.address[std::countr_zero(rest)], kBytes))
       return false;
-  alignas(64) u32 result[4][kLanes];
+  alignas(64) u32 result[kWords][kLanes];
   for (int lane = 0; lane < kLanes; ++lane) {
-    u32 line[4] = {};
+    u32 line[kWords] = {};
     if ((inside >> lane) & 1)
-      std::memcpy(line, allocation->at(op.address[lane]), 16 < access.bytes ? 16 : access.bytes);
-    for (int c = 0; c < words; ++c)
+      std::memcpy(line, allocation->at(op.address[lane]), kBytes);
+    for (int c = 0; c < kWords; ++c)
       result[c][lane] = line[c];
   }
-  for (int c = 0; c < words; ++c) {
+  if (isLdsDma(*op.inst)) {
+    Workgroup &group = machine.group;
+    constexpr u32 kStride = kWords == 1 ? 4 : 16;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      u64 to = u64{op.ldsBase} + u64(lane) * kStride;
+      if (!((op.lanes >> lane) & 1) || to + kBytes > group.ldsBytes)
+        continue;
+      for (int c = 0; c < kWords; ++c)
+        std::memcpy(&group.lds[to + 4 * c], &result[c][lane], 4);
+      if (machine.tracksValidity())
+        std::memset(&group.ldsValid[to], 0xff, kBytes);
+    }
+    return true;
+  }
+  for (int c = 0; c < kWords; ++c) {
     int reg = op.inst->destination.index + c;
     machine.lanes.blend(wave.lanes(reg), result[c], op.lanes);
-    if (machine.tracksValidity() && (wave.vectorState[reg] & kInvalid))
+    if (machine.tracksValidity())
       machine.setAllValid(wave, reg, op.lanes);
   }
   return true;
+}
+bool loadFast(Machine &machine, Wave &wave, PendingOp &op) {
+  switch (op.inst->row->access.bytes) {
+  case 4:
+    return loadFast<1>(machine, wave, op);
+  case 8:
+    return loadFast<2>(machine, wave, op);
+  case 16:
+    return loadFast<4>(machine, wave, op);
+  default:
+    return false;
+  }
 }
 
 void land(Machine &machine, Wave &wave, PendingOp &op) {
   const Inst &inst = *op.inst;
   const Access &access = inst.row->access;
-  if (!isLdsDma(inst) && loadFast(machine, wave, op))
+  if (loadFast(machine, wave, op))
     return;
   int words = access.bytes < 4 ? 1 : access.bytes / 4;
   alignas(64) u32 result[4][kLanes] = {}, valid[4][kLanes] = {};

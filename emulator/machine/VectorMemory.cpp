@@ -150,6 +150,21 @@ void checkAddress(Machine &machine, Wave &wave, const Inst &inst, u64 lanes) {
   }
 }
 
+/// An LDS DMA writes its lanes' bytes from issue on, as far as races go.
+void noteDmaIssue(Machine &machine, Wave &wave, const PendingOp &op) {
+  if (!machine.checks(CheckKind::Races) && !machine.checks(CheckKind::Waits))
+    return;
+  unsigned bytes = op.inst->row->access.bytes < 4 ? 4 : op.inst->row->access.bytes;
+  u32 stride = bytes > 4 ? 16 : 4, to[kLanes];
+  LdsFootprint access{op.inst, 0, to, bytes, op.sequence, true};
+  for (int lane = 0; lane < kLanes; ++lane) {
+    to[lane] = op.ldsBase + static_cast<u32>(lane) * stride;
+    bool inside = u64{to[lane]} + bytes <= machine.group.ldsBytes;
+    access.lanes |= u64{inside && ((op.lanes >> lane) & 1)} << lane;
+  }
+  machine.group.shadow.write(machine, wave, access);
+}
+
 } // namespace
 
 void vectorMemory(Machine &machine, Wave &wave, const Inst &inst) {

@@ -22,6 +22,7 @@ enum : u8 {
   kPendingLds = 4,    ///< destination of an operation under lgkmcnt, in order
   kPendingScalar = 8, ///< destination of a scalar load (lgkmcnt, out of order)
   kMatrixHazard = 16, ///< a recent matrix instruction writes or reads it
+  kOutside = 32,      ///< not a register state: the instruction names one beyond the allocation
   kPendingAny = kPendingVector | kPendingLds | kPendingScalar,
 };
 

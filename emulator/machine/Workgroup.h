@@ -6,22 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "emulator/checks/LdsShadow.h"
 #include "emulator/machine/Wave.h"
 
 namespace wavesmith::emulator {
-
-/// The last write of an LDS dword: by whom, when (in that wave's order), which bytes.
-struct LdsWrite {
-  u64 sequence = 0; ///< 0: never
-  const Inst *inst = nullptr;
-  u8 wave = 0;
-  u8 bytes = 0;     ///< mask
-  bool dma = false; ///< sequence counts vector memory, else LDS operations
-};
-struct LdsRead {
-  u64 sequence = 0;
-  const Inst *inst = nullptr;
-};
 
 class Workgroup {
 public:
@@ -33,8 +21,7 @@ public:
   bool ldsAllValid = false;
   u64 barriers = 0; ///< released
   bool aborted = false;
-  std::vector<LdsWrite> writes;            ///< per dword
-  std::vector<std::vector<LdsRead>> reads; ///< [wave][dword]
+  LdsShadow shadow;
 };
 
 } // namespace wavesmith::emulator

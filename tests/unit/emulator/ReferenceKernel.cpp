@@ -135,7 +135,8 @@ Expected<Outcome> runAttention(const CodeObject &object, const Problem &p,
   arguments.lenQ = p.lenQ;
   arguments.lenKv = p.lenKv;
   arguments.c = static_cast<float>(scale * std::log2(std::exp(1.0)));
-  arguments.threshold = 8.0f / arguments.c;
+  // P stays below the largest FP8 value, with the bias of 2^4 that the kernel may add.
+  arguments.threshold = (p.fp8 ? 3.9f : 8.0f) / arguments.c;
   arguments.vScale = 1.0f;
   arguments.units = units;
   arguments.grid = units;

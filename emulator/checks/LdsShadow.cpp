@@ -1,0 +1,208 @@
+// LDS races, and LDS DMA that was not waited for.
+//
+// An access of wave b is ordered after an operation of wave a exactly when a had completed it
+// (waited for it) on arriving at the last barrier that b has passed.
+
+#include "emulator/checks/LdsShadow.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "emulator/machine/Machine.h"
+
+namespace wavesmith::emulator {
+namespace {
+
+constexpr u64 kMaxSequence = (u64{1} << 27) - 1;
+u32 keySequence(u64 sequence) { return static_cast<u32>(std::min(sequence, kMaxSequence)); }
+
+u8 byteMask(u32 address, u32 dword, unsigned size) {
+  u8 mask = 0;
+  for (u32 byte = 0; byte < 4; ++byte)
+    if (dword * 4 + byte >= address && dword * 4 + byte < address + size)
+      mask |= static_cast<u8>(1 << byte);
+  return mask;
+}
+
+template <typename Use> void forEachDword(const LdsFootprint &access, Use use) {
+  for (u64 rest = access.lanes; rest; rest &= rest - 1) {
+    int lane = std::countr_zero(rest);
+    u32 address = access.address[lane];
+    for (u32 dword = address / 4; dword <= (address + access.bytes - 1) / 4; ++dword)
+      use(lane, dword);
+  }
+}
+
+} // namespace
+
+void LdsShadow::resize(std::size_t waves, u32 bytes) {
+  writes_.resize(bytes / 4 + 8);
+  writtenBytes_.resize(bytes / 4 + 8);
+  reads_.assign(waves, std::vector<u32>(bytes / 4 + 8));
+  history_.assign(waves * 2, std::vector<const Inst *>(kHistory));
+}
+
+void LdsShadow::reset() {
+  std::fill(writes_.begin(), writes_.end(), 0);
+  for (auto &reads : reads_)
+    std::fill(reads.begin(), reads.end(), 0);
+}
+
+void LdsShadow::thresholds(const Machine &machine, const Wave &wave, bool dmaAccess) {
+  std::fill(std::begin(threshold_), std::end(threshold_), 0);
+  for (const auto &other : machine.group.waves) {
+    u32 *slot = threshold_ + 2 * other->id;
+    if (other->id == wave.id) {
+      // Own LDS operations are in order; own DMA is another counter, in order with DMA only.
+      slot[0] = ~0u;
+      slot[1] = dmaAccess ? ~0u : keySequence(wave.vectorDone);
+    } else if (wave.barriers) {
+      u64 parity = (wave.barriers - 1) & 1;
+      slot[0] = keySequence(other->ldsDoneAt[parity]);
+      slot[1] = keySequence(other->vectorDoneAt[parity]);
+    }
+  }
+}
+
+void LdsShadow::remember(const Wave &wave, const LdsFootprint &access) {
+  history_[2 * wave.id + access.dma][access.sequence % kHistory] = access.inst;
+}
+
+const Inst *LdsShadow::instOf(std::size_t wave, bool dma, u64 sequence) const {
+  return history_[2 * wave + dma][sequence % kHistory];
+}
+
+void LdsShadow::read(Machine &machine, Wave &wave, const LdsFootprint &access) {
+  thresholds(machine, wave, false);
+  u32 *reads = reads_[wave.id].data();
+  const u32 *writes = writes_.data();
+  u32 sequence = keySequence(access.sequence);
+  bool bad = false;
+  if (access.bytes == 16 && access.lanes == ~u64{0}) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      u32 dword = access.address[lane] / 4;
+      for (u32 i = dword; i < dword + 4; ++i) {
+        bad |= (writes[i] >> 5) > threshold_[writes[i] & 31];
+        reads[i] = sequence;
+      }
+    }
+    if (!std::all_of(access.address, access.address + kLanes,
+                     [](u32 address) { return address % 4 == 0; }))
+      bad = true;
+  } else {
+    forEachDword(access, [&](int, u32 dword) {
+      bad |= (writes[dword] >> 5) > threshold_[writes[dword] & 31];
+      reads[dword] = sequence;
+    });
+  }
+  remember(wave, access);
+  if (bad)
+    reportRead(machine, wave, access);
+}
+
+void LdsShadow::reportRead(Machine &machine, Wave &wave, const LdsFootprint &access) {
+  u64 entry = machine.launch.program->entryAddress();
+  forEachDword(access, [&](int lane, u32 dword) {
+    u32 key = writes_[dword], from = (key >> 1) & 15;
+    bool dma = key & 1;
+    if ((key >> 5) <= threshold_[key & 31] ||
+        !(writtenBytes_[dword] & byteMask(access.address[lane], dword, access.bytes)))
+      return;
+    const Inst *writer = instOf(from, dma, key >> 5);
+    if (from == static_cast<u32>(wave.id)) {
+      if (machine.checks(CheckKind::Waits))
+        machine.fault(CheckKind::Waits, wave, *access.inst, lane,
+                      fmt::format("reads LDS at {:#x}, which an LDS DMA at +{:#x} still fills "
+                                  "(vmcnt not waited for)",
+                                  dword * 4, writer->pc - entry));
+    } else if (machine.checks(CheckKind::Races)) {
+      machine.fault(CheckKind::Races, wave, *access.inst, lane,
+                    fmt::format("reads LDS at {:#x} with no completed wait and barrier after the "
+                                "write by {}{} of wave {} at +{:#x}",
+                                dword * 4, writer->row->name, dma ? " (DMA)" : "", from,
+                                writer->pc - entry));
+    }
+  });
+}
+
+void LdsShadow::write(Machine &machine, Wave &wave, const LdsFootprint &access) {
+  thresholds(machine, wave, access.dma);
+  u32 *writes = writes_.data();
+  u32 key = keySequence(access.sequence) << 5 | static_cast<u32>(wave.id) << 1 | access.dma;
+  bool bad = false;
+  u32 first = access.address[0] / 4;
+  bool dense = access.bytes == 4 && access.lanes == ~u64{0} && access.address[0] % 4 == 0;
+  for (u32 lane = 0; dense && lane < kLanes; ++lane)
+    dense = access.address[lane] == access.address[0] + 4 * lane;
+  auto readLimit = [&](std::size_t other) {
+    return static_cast<int>(other) == wave.id ? (access.dma ? keySequence(wave.ldsDone) : ~0u)
+                                              : threshold_[2 * other];
+  };
+  if (dense) {
+    for (u32 i = first; i < first + kLanes; ++i)
+      bad |= (writes[i] >> 5) > threshold_[writes[i] & 31];
+    for (std::size_t other = 0; other < reads_.size(); ++other) {
+      const u32 *reads = reads_[other].data() + first;
+      u32 limit = readLimit(other), over = 0;
+      for (int i = 0; i < kLanes; ++i)
+        over |= reads[i] > limit;
+      bad |= over != 0;
+    }
+  } else {
+    forEachDword(access, [&](int, u32 dword) {
+      bad |= (writes[dword] >> 5) > threshold_[writes[dword] & 31];
+      for (std::size_t other = 0; other < reads_.size(); ++other)
+        bad |= reads_[other][dword] > readLimit(other);
+    });
+  }
+  remember(wave, access);
+  if (bad)
+    reportWrite(machine, wave, access);
+  if (dense) {
+    std::fill_n(writes + first, kLanes, key);
+    std::fill_n(writtenBytes_.data() + first, kLanes, u8{15});
+    return;
+  }
+  forEachDword(access, [&](int lane, u32 dword) {
+    u8 mask = access.bytes >= 4 && access.address[lane] % 4 == 0
+                  ? u8{15}
+                  : byteMask(access.address[lane], dword, access.bytes);
+    // Lanes of one access add up.
+    writtenBytes_[dword] = writes[dword] == key ? writtenBytes_[dword] | mask : mask;
+    writes[dword] = key;
+  });
+}
+
+void LdsShadow::reportWrite(Machine &machine, Wave &wave, const LdsFootprint &access) {
+  u64 entry = machine.launch.program->entryAddress();
+  bool races = machine.checks(CheckKind::Races), waits = machine.checks(CheckKind::Waits);
+  forEachDword(access, [&](int lane, u32 dword) {
+    u8 mask = byteMask(access.address[lane], dword, access.bytes);
+    u32 key = writes_[dword], from = (key >> 1) & 15;
+    if ((key >> 5) > threshold_[key & 31] && (writtenBytes_[dword] & mask)) {
+      const Inst *writer = instOf(from, key & 1, key >> 5);
+      bool own = from == static_cast<u32>(wave.id);
+      if (own ? waits : races)
+        machine.fault(own ? CheckKind::Waits : CheckKind::Races, wave, *access.inst, lane,
+                      fmt::format("writes LDS at {:#x} with no completed wait{} after the write by "
+                                  "{}{} of wave {} at +{:#x}",
+                                  dword * 4, own ? "" : " and barrier", writer->row->name,
+                                  key & 1 ? " (DMA)" : "", from, writer->pc - entry));
+    }
+    for (std::size_t other = 0; other < reads_.size(); ++other) {
+      u32 sequence = reads_[other][dword];
+      bool own = static_cast<int>(other) == wave.id;
+      u32 limit = own ? (access.dma ? keySequence(wave.ldsDone) : ~0u) : threshold_[2 * other];
+      if (sequence <= limit || !(own ? waits : races))
+        continue;
+      const Inst *reader = instOf(other, false, sequence);
+      machine.fault(own ? CheckKind::Waits : CheckKind::Races, wave, *access.inst, lane,
+                    fmt::format("writes LDS at {:#x} with no completed wait{} after the read by {} "
+                                "of wave {} at +{:#x}",
+                                dword * 4, own ? "" : " and barrier", reader->row->name, other,
+                                reader->pc - entry));
+    }
+  });
+}
+
+} // namespace wavesmith::emulator

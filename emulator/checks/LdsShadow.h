@@ -1,0 +1,52 @@
+#pragma once
+// Who touched which LDS dword last: the memory of the race check. Each dword keeps its last writer
+// and, per wave, its last reader, by that wave's own order of operations. Owned by a Workgroup.
+
+#include <vector>
+
+#include "emulator/isa/Inst.h"
+
+namespace wavesmith::emulator {
+
+class Machine;
+struct Wave;
+
+/// The dwords of one access: up to four runs per lane.
+struct LdsFootprint {
+  const Inst *inst;
+  u64 lanes;
+  const u32 *address; ///< per lane, bytes
+  unsigned bytes;     ///< per lane
+  u64 sequence;
+  bool dma;
+};
+
+class LdsShadow {
+public:
+  void resize(std::size_t waves, u32 bytes);
+  void reset();
+
+  /// Record an access and report what it conflicts with.
+  void read(Machine &machine, Wave &wave, const LdsFootprint &access);
+  void write(Machine &machine, Wave &wave, const LdsFootprint &access);
+
+private:
+  /// Highest sequence of each (wave, counter) that is ordered before an access of `wave`.
+  void thresholds(const Machine &machine, const Wave &wave, bool dmaAccess);
+  void reportRead(Machine &machine, Wave &wave, const LdsFootprint &access);
+  void reportWrite(Machine &machine, Wave &wave, const LdsFootprint &access);
+  bool conflicts(u32 dword, u8 bytes) const;
+  void remember(const Wave &wave, const LdsFootprint &access);
+  const Inst *instOf(std::size_t wave, bool dma, u64 sequence) const;
+
+  // A key is sequence << 5 | wave << 1 | dma; zero is "never".
+  std::vector<u32> writes_;
+  std::vector<u8> writtenBytes_;        ///< mask of the last write
+  std::vector<std::vector<u32>> reads_; ///< sequence, [wave][dword]
+  /// The last instructions of each wave and counter, for messages.
+  static constexpr std::size_t kHistory = 1024;
+  std::vector<std::vector<const Inst *>> history_;
+  u32 threshold_[32] = {};
+};
+
+} // namespace wavesmith::emulator
