@@ -64,7 +64,6 @@ template <typename Properties> void fillCommon(Properties &properties, const Chi
   properties.clockInstructionRate = 100000;
   properties.arch = archFlags();
   properties.concurrentKernels = 1;
-  properties.canMapHostMemory = 1;
   properties.memPitch = 2147483647;
   properties.textureAlignment = 256;
   properties.texturePitchAlignment = 256;
@@ -127,7 +126,6 @@ hipError_t attribute(int *value, hipDeviceAttribute_t name) {
     *value = 100000;
     return hipSuccess;
   case hipDeviceAttributeConcurrentKernels:
-  case hipDeviceAttributeCanMapHostMemory:
   case hipDeviceAttributeStreamPrioritiesSupported:
   case hipDeviceAttributeUnifiedAddressing:
   case hipDeviceAttributeCanUseStreamWaitValue:

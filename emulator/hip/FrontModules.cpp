@@ -3,6 +3,7 @@
 #include "emulator/hip/Call.h"
 #include "emulator/hip/Front.h"
 #include "emulator/hip/Image.h"
+#include "emulator/hip/Registration.h"
 
 namespace wavesmith::hipfront {
 namespace {
@@ -167,11 +168,21 @@ hipError_t Front::global(hipModule_t handle, const char *name, void **address, s
 }
 
 hipError_t Front::findFunction(const void *handle, std::shared_ptr<Function> *function) {
-  const std::lock_guard lock(mutex);
-  *function = functions_.find(handle);
-  if (!*function)
-    return fail(hipErrorInvalidHandle, "{} is no kernel of a loaded module", handle);
-  return hipSuccess;
+  const auto known = [&](const void *candidate) {
+    const std::lock_guard lock(mutex);
+    *function = functions_.find(candidate);
+    return *function != nullptr;
+  };
+  if (known(handle))
+    return hipSuccess;
+  // Compiled host code names its kernels by the address of a host function.
+  hipFunction_t registered = nullptr;
+  const hipError_t code = findRegisteredKernel(handle, &registered);
+  if (code == hipSuccess && known(registered))
+    return hipSuccess;
+  if (code != hipErrorInvalidDeviceFunction)
+    return code;
+  return fail(hipErrorInvalidHandle, "{} is no kernel of a loaded module", handle);
 }
 
 hipError_t Front::makeKernel(const Function &function, dim3 grid, dim3 block,

@@ -218,8 +218,8 @@ hipError_t hipHostGetDevicePointer(void **device, void *pointer, unsigned) {
     const auto block = Front::get().blockOf(pointer);
     if (!device || !block || block->onDevice())
       return fail(hipErrorInvalidValue, "{} is no pinned host memory", pointer);
-    *device = pointer;
-    return hipSuccess;
+    *device = nullptr;
+    return fail(hipErrorNotSupported, "kernels cannot reach host memory here; copy it");
   });
 }
 hipError_t hipMemGetInfo(size_t *free, size_t *total) {
