@@ -260,8 +260,7 @@ private:
       maskCode = bits(words_[1], 8, 7);
     maskOperands(maskCode, false);
     if (format != Format::Vopc && !(row().opcode == 0 && format == Format::Vop1)) {
-      u32 destination = bits(low(), format == Format::Vop1 ? 17 : 17, 8);
-      setDestination(vectorDestination(destination));
+      setDestination(vectorDestination(bits(low(), 17, 8)));
       if (row().use == Use::Swap)
         operands_.write(inst_.source[0]), operands_.read(inst_.destination, 1);
     }

@@ -214,10 +214,53 @@ void landAtomic(Machine &machine, Wave &wave, PendingOp &op) {
   }
 }
 
+/// The 8 and 16 bit transposes of valid bytes: the sixteen strings in a row, every 16th element.
+template <typename T> bool transposeFast(Machine &machine, Wave &wave, PendingOp &op) {
+  Workgroup &group = machine.group;
+  constexpr int kElements = 8 / sizeof(T);
+  bool tracks = machine.tracksValidity() && !group.ldsAllValid;
+  u32 *low = wave.lanes(op.inst->destination.index), *high = low + kLanes;
+  if (op.lanes != ~u64{0})
+    return false;
+  alignas(64) u32 result[2][kLanes];
+  for (int first = 0; first < kLanes; first += 16) {
+    T strings[16 * kElements];
+    for (int i = 0; i < 16; ++i) {
+      u64 address = u32(op.address[first + i]) + u64(u32(op.inst->immediate));
+      u64 valid = ~u64{0};
+      if (address + 8 > group.ldsBytes)
+        return false;
+      std::memcpy(strings + i * kElements, &group.lds[address], 8);
+      if (tracks)
+        std::memcpy(&valid, &group.ldsValid[address], 8);
+      if (valid != ~u64{0})
+        return false;
+    }
+    for (int t = 0; t < 16; ++t) {
+      T picked[kElements];
+      for (int j = 0; j < kElements; ++j)
+        picked[j] = strings[j * 16 + t];
+      u32 words[2];
+      std::memcpy(words, picked, 8);
+      result[0][first + t] = words[0];
+      result[1][first + t] = words[1];
+    }
+  }
+  machine.lanes.copy(low, result[0]);
+  machine.lanes.copy(high, result[1]);
+  if (machine.tracksValidity())
+    for (int word = 0; word < 2; ++word)
+      machine.setAllValid(wave, op.inst->destination.index + word, ~u64{0});
+  return true;
+}
+
 /// gfx950's transposing reads: sixteen lanes fetch a string of bytes each; lane t of the group gets
 /// the elements j*16 + t of the concatenation.
 void landTranspose(Machine &machine, Wave &wave, PendingOp &op) {
   const Inst &inst = *op.inst;
+  if ((inst.row->opcode == 0xe2 && transposeFast<u8>(machine, wave, op)) ||
+      (inst.row->opcode == 0xe3 && transposeFast<u16>(machine, wave, op)))
+    return;
   Workgroup &group = machine.group;
   int bytes = inst.row->access.bytes;
   int bits = inst.row->opcode == 0xe0   ? 4
