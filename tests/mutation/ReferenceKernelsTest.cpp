@@ -40,8 +40,13 @@ void expectRightInEveryOrder(const std::string &kernel,
 }
 
 TEST_P(ReferenceKernels, RightAndCleanInEveryOrder) {
-  // Full and masked tiles, a ragged end, rows of both wave groups, maxima that move.
-  expectRightInEveryOrder(GetParam(), {{.lenQ = 203, .lenKv = 331, .growth = 3, .padding = 16}});
+  expectRightInEveryOrder(
+      GetParam(), {
+                      // Full and masked tiles, a ragged end, both wave groups, moving maxima.
+                      {.lenQ = 203, .lenKv = 331, .growth = 3, .padding = 16},
+                      {.lenQ = 150, .lenKv = 40},               // rows without keys
+                      {.lenQ = 100, .lenKv = 300, .splits = 2}, // partials
+                  });
 }
 
 class ReferenceKernelsLong : public ReferenceKernels {};
