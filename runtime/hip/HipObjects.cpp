@@ -1,9 +1,48 @@
 #include "runtime/hip/HipObjects.h"
 
+#include <cstring>
+
+#include <elf.h>
+
 #include "runtime/support/Log.h"
 
 namespace wavesmith {
 namespace {
+
+/// HIP takes no size and reads as far as an ELF's headers say: a cut-off object must not reach it.
+Status checkExtent(std::span<const std::byte> object, std::string_view origin) {
+  const auto cutOff = [&](std::string_view what) {
+    return error(StatusCode::Corrupt, "{}: {} end past the object's {} bytes", origin, what,
+                 object.size());
+  };
+  const auto holds = [&](std::uint64_t offset, std::uint64_t bytes) {
+    return offset <= object.size() && bytes <= object.size() - offset;
+  };
+  if (object.size() < sizeof(Elf64_Ehdr))
+    return error(StatusCode::Corrupt, "{}: {} bytes are no code object", origin, object.size());
+  Elf64_Ehdr header;
+  std::memcpy(&header, object.data(), sizeof(header));
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    return Status::ok(); // a bundle, or HIP will say what it is not
+  if (!holds(header.e_phoff, std::uint64_t{header.e_phnum} * sizeof(Elf64_Phdr)))
+    return cutOff("the program headers");
+  if (!holds(header.e_shoff, std::uint64_t{header.e_shnum} * sizeof(Elf64_Shdr)))
+    return cutOff("the section headers");
+  for (std::uint16_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr program;
+    std::memcpy(&program, object.data() + header.e_phoff + i * sizeof(program), sizeof(program));
+    if (!holds(program.p_offset, program.p_filesz))
+      return cutOff(fmt::format("the contents of program header {}", i));
+  }
+  for (std::uint16_t i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    std::memcpy(&section, object.data() + header.e_shoff + i * sizeof(section), sizeof(section));
+    if (section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL &&
+        !holds(section.sh_offset, section.sh_size))
+      return cutOff(fmt::format("the contents of section {}", i));
+  }
+  return Status::ok();
+}
 
 void logFailure(const HipTable &table, hipError_t code, const char *call) {
   if (code != hipSuccess)
@@ -112,9 +151,7 @@ Expected<float> Event::since(const Event &start) const {
 
 Expected<DeviceModule> DeviceModule::load(HipTablePtr table, std::span<const std::byte> object,
                                           std::string origin) {
-  // HIP takes no size and reads as far as the headers say; what is shorter than one is refused.
-  if (object.size() < 64)
-    return error(StatusCode::Corrupt, "{}: {} bytes are no code object", origin, object.size());
+  WAVESMITH_TRY(checkExtent(object, origin));
   DeviceModule module;
   const hipError_t code = table->hipModuleLoadData(&module.handle_, object.data());
   if (code != hipSuccess)

@@ -51,6 +51,26 @@ TEST_P(Launch, TakesArgumentsAsAListOfPointers) {
   EXPECT_EQ(words(out)[63], 70u);
 }
 
+TEST_P(Launch, HiddenArgumentsAreFilledIn) {
+  const DeviceModule hidden = load(
+      test::kernelSource({{.name = "shape",
+                           .body = R"(  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_load_dwordx2 s[6:7], s[0:1], 0x10
+  v_mov_b32 v1, 0
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32 v2, s6
+  v_mov_b32 v3, s7
+  global_store_dwordx2 v1, v[2:3], s[4:5])",
+                           .arguments = {"8 global_buffer", "8 by_value", "4 hidden_block_count_x",
+                                         "4 hidden_block_count_y"}}}));
+  const auto function = hidden.function("shape");
+  ASSERT_TRUE(function);
+  DeviceBuffer out = buffer(8);
+  ASSERT_TRUE(launch(*hip, *function, {{5, 3, 1}, {1, 1, 1}},
+                     test::packArguments(out.data(), std::uint64_t{0}), nullptr));
+  EXPECT_THAT(words(out), testing::ElementsAre(5, 3));
+}
+
 TEST_P(Launch, LaunchesOfAStreamSeeEachOther) {
   auto stream = Stream::create(hip);
   ASSERT_TRUE(stream);

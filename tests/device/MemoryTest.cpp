@@ -126,6 +126,19 @@ TEST_P(Memory, FreedMemoryIsGone) {
   EXPECT_THAT(hip->wavesmithEmulatorLastError(), HasSubstr("no live allocation"));
 }
 
+TEST_P(Memory, ExtentsPassFourGigabytes) {
+  const std::uint64_t bytes = std::uint64_t{6} << 30;
+  DeviceBuffer buffer = this->buffer(bytes);
+  const std::uint32_t first = 0x11111111, last = 0x22222222;
+  ASSERT_TRUE(buffer.upload(std::as_bytes(std::span(&first, 1))));
+  ASSERT_TRUE(buffer.upload(std::as_bytes(std::span(&last, 1)), bytes - 4));
+  std::uint32_t seen = 0;
+  ASSERT_TRUE(buffer.download(std::as_writable_bytes(std::span(&seen, 1)), bytes - 4));
+  EXPECT_EQ(seen, last);
+  ASSERT_TRUE(buffer.download(std::as_writable_bytes(std::span(&seen, 1))));
+  EXPECT_EQ(seen, first);
+}
+
 TEST_P(Memory, BuffersCheckTheirRange) {
   DeviceBuffer buffer = this->buffer(100);
   const std::vector<std::byte> bytes(60);

@@ -52,6 +52,11 @@ TEST_P(Modules, DamagedObjectsAreRefused) {
   EXPECT_EQ(hip->hipModuleLoadData(&module, broken.data()), hipErrorInvalidImage);
   EXPECT_EQ(hip->hipModuleLoadData(&module, nullptr), hipErrorInvalidValue);
   EXPECT_EQ(hip->hipModuleLoad(&module, "/nonexistent/k.co"), hipErrorFileNotFound);
+  for (std::size_t size = 0; size < object.size(); size += 61) {
+    const auto cut = DeviceModule::load(hip, std::span(object).first(size), "cut.co");
+    ASSERT_FALSE(cut) << size;
+    EXPECT_THAT(cut.status().message(), HasSubstr("cut.co: "));
+  }
   const auto empty = DeviceModule::load(hip, {}, "empty.co");
   EXPECT_THAT(empty.status().message(), HasSubstr("empty.co: 0 bytes"));
 }
