@@ -42,8 +42,7 @@ private:
   ScopedDiagnosticHandler handler_;
 };
 
-std::string noteJson(const KernelSpec &spec) {
-  const Toolchain &toolchain = Toolchain::builtin();
+std::string noteJson(const KernelSpec &spec, const Toolchain &toolchain) {
   return printNote({.spec = spec.text(),
                     .specKey = spec.key(),
                     .buildKey = buildKey(spec, toolchain),
@@ -111,6 +110,12 @@ Expected<CodeObjectBlob> compileKernel(const KernelSpec &spec, const CompileOpti
   WAVESMITH_ASSIGN(const std::string text,
                    templateText(selection.templateName, options.templateDirectory));
 
+  Toolchain toolchain = Toolchain::builtin();
+  if (!options.templateDirectory.empty()) {
+    // The note must carry the key under which the runtime files an object of these templates.
+    WAVESMITH_ASSIGN(toolchain, Toolchain::withTemplates(options.templateDirectory));
+  }
+
   DialectRegistry registry;
   registerTranslations(registry);
   registry.insert<tile::TileDialect, arith::ArithDialect, LLVM::LLVMDialect, ROCDL::ROCDLDialect>();
@@ -139,7 +144,7 @@ Expected<CodeObjectBlob> compileKernel(const KernelSpec &spec, const CompileOpti
 
   CodegenOptions codegen;
   codegen.emit.target = spec.target;
-  codegen.note = noteJson(spec);
+  codegen.note = noteJson(spec, toolchain);
   codegen.dumpDirectory = options.dumpDirectory;
   codegen.resources.workgroupSize = kAttentionThreads;
   codegen.loops = expectedLoops(spec);

@@ -1,6 +1,7 @@
 // Spec to code object: every specialisation compiles, keeps its limits and says what it is; what
 // cannot compile says why and leaves a reproducer.
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -128,7 +129,18 @@ TEST_F(ForeignTemplate, TheSameTextGivesTheSameKernel) {
   ASSERT_TRUE(foreign) << foreign.status().message();
   auto builtin = compileKernel(makeSpec({64, 64}, true, true), {});
   ASSERT_TRUE(builtin);
-  EXPECT_EQ(foreign->bytes, builtin->bytes);
+  // The same code; the notes name the same spec and the key of their own templates.
+  auto ours = CodeObject::parse(builtin->bytes, "builtin");
+  auto theirs = CodeObject::parse(foreign->bytes, "foreign");
+  ASSERT_TRUE(ours && theirs);
+  const KernelInfo &a = ours->kernels().front(), &b = theirs->kernels().front();
+  const auto code = ours->at(a.entryAddress, a.codeSize);
+  EXPECT_TRUE(std::ranges::equal(code, theirs->at(b.entryAddress, b.codeSize)));
+  EXPECT_FALSE(code.empty());
+  auto note = parseNote(*theirs->wavesmithNote(), "foreign");
+  auto toolchain = Toolchain::withTemplates(directory_.string());
+  ASSERT_TRUE(note && toolchain);
+  EXPECT_EQ(note->buildKey, buildKey(makeSpec({64, 64}, true, true), *toolchain));
 }
 
 TEST_F(ForeignTemplate, SyntaxErrorsCarryFileAndLine) {
