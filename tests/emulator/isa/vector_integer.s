@@ -4,10 +4,10 @@
 // OUT 2 = 0x78
 // OUT 3 = 0x44556677
 // OUT 4 = 0x17
-// OUT 5 = 0xffffffff
+// OUT 5 = 0xfffffffe
 // OUT 6 = 0xfffffffe
 // OUT 7 = 1
-// OUT 8 = 0xffffffff
+// OUT 8 = 0
 // OUT 9 = 0x80000001
 // OUT 10 = 0x00000001
 .include "kernel.inc"

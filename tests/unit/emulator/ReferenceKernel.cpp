@@ -40,8 +40,7 @@ std::uint8_t floatToFp8(float value, bool ocp) {
   auto above = std::lower_bound(table.begin(), table.end(), std::pair{magnitude, std::uint8_t{0}});
   if (above == table.end())
     above = std::prev(table.end());
-  else if (above != table.begin() &&
-           magnitude - std::prev(above)->first < above->first - magnitude)
+  else if (above != table.begin() && magnitude - std::prev(above)->first < above->first - magnitude)
     --above;
   return above->second ? static_cast<std::uint8_t>(above->second | (value < 0 ? 0x80 : 0)) : 0;
 }

@@ -15,7 +15,7 @@ struct Problem {
   bool fp8 = false;
   int heads = 1, lenQ = 256, lenKv = 256;
   int dQk = 192, dV = 128;
-  int tile = 32;    ///< keys of one KV tile, the unit of splits
+  int tile = 32; ///< keys of one KV tile, the unit of splits
   int splits = 1;
   std::uint64_t seed = 7;
 };
