@@ -7,7 +7,6 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -18,7 +17,6 @@
 #include <unistd.h>
 
 #include "runtime/cache/KernelStore.h"
-#include "runtime/codeobject/CodeObject.h"
 #include "runtime/spec/KernelSpec.h"
 #include "runtime/support/Files.h"
 #include "runtime/support/Hash.h"
@@ -34,7 +32,7 @@ namespace fs = std::filesystem;
 
 struct Built {
   KernelSpec spec;
-  std::optional<KernelLookup> lookup;
+  KernelLookup lookup;
   Status status;
 };
 
@@ -111,12 +109,12 @@ public:
       WAVESMITH_ASSIGN(Json row, write(kernel, toolchain));
       manifest["kernels"].push_back(row);
       row.erase("target");
-      row["provider"] = kernel.lookup->provider;
-      row["compile_ms"] = kernel.lookup->compileMs;
+      row["provider"] = kernel.lookup.provider;
+      row["compile_ms"] = kernel.lookup.compileMs;
       result.json["kernels"].push_back(std::move(row));
       result.text += fmt::format("{:<58} {:>8}  {:<7} {:>7.1f} ms\n", kernel.spec.kernelName(),
-                                 kernel.lookup->object->bytes.size(), kernel.lookup->provider,
-                                 kernel.lookup->compileMs);
+                                 kernel.lookup.object->bytes.size(), kernel.lookup.provider,
+                                 kernel.lookup.compileMs);
     }
     const std::string path = (fs::path(output_) / "manifest.json").string();
     WAVESMITH_TRY(publishFile(path, asBytes(manifest.dump(2) + "\n")));
@@ -153,7 +151,7 @@ private:
                                                           target, dtype, dim, causal));
             const auto same = [&](const Built &kernel) { return kernel.spec == spec; };
             if (std::none_of(kernels.begin(), kernels.end(), same))
-              kernels.push_back({std::move(spec), std::nullopt, Status()});
+              kernels.push_back({std::move(spec), {}, Status()});
           }
         }
       }
@@ -175,7 +173,7 @@ private:
   }
 
   Expected<Json> write(const Built &kernel, const Toolchain &toolchain) const {
-    const CodeObjectBlob &blob = *kernel.lookup->object;
+    const CodeObjectBlob &blob = *kernel.lookup.object;
     const std::string name = kernel.spec.kernelName();
     WAVESMITH_TRY(publishFile((fs::path(output_) / (name + ".co")).string(), blob.bytes));
     return Json{{"name", name},

@@ -1,11 +1,10 @@
 #include "tools/wavesmith/Comgr.h"
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <type_traits>
 
 #include <dlfcn.h>
 #include <fmt/format.h>

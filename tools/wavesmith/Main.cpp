@@ -102,6 +102,7 @@ int runMain(int argc, char **argv) {
   bool json = false;
   auto commands = makeCommands();
   std::vector<std::pair<CLI::App *, Command *>> declared;
+  declared.reserve(commands.size());
   for (const auto &command : commands) {
     CLI::App *sub = app.add_subcommand(command->name(), command->summary());
     sub->add_flag("--json", json, "Print one JSON object (schema: docs/schemas/)");
@@ -111,6 +112,7 @@ int runMain(int argc, char **argv) {
 
   // CLI11 would only say that a subcommand is required.
   std::vector<std::string> names;
+  names.reserve(commands.size());
   for (const auto &command : commands)
     names.push_back(command->name());
   if (argc > 1 && argv[1][0] != '-' &&
@@ -157,12 +159,14 @@ int runMain(int argc, char **argv) {
 } // namespace wavesmith::cli
 
 int main(int argc, char **argv) {
-  // Our own code throws nothing; memory may run out, and the parsing library throws.
+  // Our own code throws nothing; memory may run out, and the parsing library throws. What handles
+  // that must not allocate.
   try {
     return wavesmith::cli::runMain(argc, argv);
   } catch (const std::exception &error) {
-    const bool json = std::any_of(argv + 1, argv + argc, wavesmith::cli::isJsonFlag);
-    return wavesmith::cli::fail(json, wavesmith::cli::ExitCode::Environment, "internal",
-                                error.what());
+    std::fprintf(stderr, "wavesmith: error: %s\n", error.what());
+    if (std::any_of(argv + 1, argv + argc, wavesmith::cli::isJsonFlag))
+      std::puts(R"({"ok": false, "error": {"code": "internal", "message": "an exception"}})");
+    return static_cast<int>(wavesmith::cli::ExitCode::Environment);
   }
 }

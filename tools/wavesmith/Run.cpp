@@ -1,10 +1,8 @@
 // wavesmith run: one attention call from spec to verified result.
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
