@@ -8,7 +8,9 @@ from tree import CXX, read
 MAX_LINES = 600
 _SOURCE = CXX | {".py", ".sh", ".cmake", ".td", ".mlir", ".s", ".md", ".json", ".txt", ""}
 # Kernels made by another compiler or machine-readable tables are data, not source.
-_DATA = re.compile(r"^(tests/.*\.(ll|tsv|csv|txt)|tests/.*/data/.*|LICENSE)$")
+_DATA = re.compile(
+    r"^(tests/.*\.(ll|tsv|csv|txt)|tests/.*/(data|corpus)/.*|scripts/lint/.*\.txt|LICENSE)$"
+)
 # C headers for others may use a guard; texts that are included once per vector width have neither.
 _GUARD = re.compile(r"#pragma once\n|#ifndef (\w+_H)\n#define \1\n")
 _TEXTUAL = re.compile(r"^emulator/lanes/")
