@@ -39,7 +39,21 @@ void putHidden(std::vector<std::byte> &block, const KernelArgument &argument,
     put(kSharedAperture);
 }
 
-Status validate(const KernelInfo &kernel, const LaunchConfig &config, u32 ldsBytes, u32 ldsLimit) {
+/// Limits of the hardware that a damaged descriptor may exceed: scratch of a lane (what a wave's
+/// 13-bit size in KiB gives each), and SGPRs set up at the start.
+constexpr u32 kMaxScratchBytes = 131056;
+constexpr int kMaxUserScalars = 16;
+
+int userScalars(const KernelDescriptor &descriptor) {
+  constexpr int kWords[] = {4, 2, 2, 2, 2, 2, 1}; // by the bits of the kernel code properties
+  int count = descriptor.kernargPreload & 127;
+  for (int bit = 0; bit < 7; ++bit)
+    if ((descriptor.properties >> bit) & 1)
+      count += kWords[bit];
+  return count;
+}
+
+Status validate(const KernelInfo &kernel, const LaunchConfig &config, u64 ldsBytes, u64 ldsLimit) {
   u64 threads = u64{config.block[0]} * config.block[1] * config.block[2];
   u64 groups = u64{config.grid[0]} * config.grid[1] * config.grid[2];
   if (threads == 0 || groups == 0)
@@ -59,6 +73,13 @@ Status validate(const KernelInfo &kernel, const LaunchConfig &config, u32 ldsByt
   if (ldsBytes > ldsLimit)
     return error(StatusCode::ResourceExhausted, "kernel {}: {} bytes of LDS, the target has {}",
                  kernel.name, ldsBytes, ldsLimit);
+  if (kernel.descriptor.privateSegmentSize > kMaxScratchBytes)
+    return error(StatusCode::ResourceExhausted,
+                 "kernel {}: {} bytes of scratch per lane, the target has {}", kernel.name,
+                 kernel.descriptor.privateSegmentSize, kMaxScratchBytes);
+  if (int count = userScalars(kernel.descriptor); count > kMaxUserScalars)
+    return error(StatusCode::InvalidArgument, "kernel {}: {} user SGPRs, the target has {}",
+                 kernel.name, count, kMaxUserScalars);
   return Status::ok();
 }
 
@@ -112,9 +133,10 @@ void work(const Launch &launch, std::atomic<u64> &next, u64 groups, Merged &merg
 Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
                                const LaunchConfig &config, const RunOptions &options) {
   WAVESMITH_ASSIGN(const KernelInfo *kernel, module.object().kernel(config.kernel));
-  u32 ldsBytes =
-      std::max(kernel->ldsBytes, kernel->descriptor.groupSegmentSize) + config.dynamicLds;
-  WAVESMITH_TRY(validate(*kernel, config, ldsBytes, gfx950 ? 160 * 1024 : 64 * 1024));
+  u64 ldsTotal =
+      u64{std::max(kernel->ldsBytes, kernel->descriptor.groupSegmentSize)} + config.dynamicLds;
+  WAVESMITH_TRY(validate(*kernel, config, ldsTotal, gfx950 ? 160 * 1024 : 64 * 1024));
+  auto ldsBytes = static_cast<u32>(ldsTotal);
   auto &program = module.programs[config.kernel];
   if (!program) {
     WAVESMITH_ASSIGN(program, Program::decode(module, *kernel, gfx950));

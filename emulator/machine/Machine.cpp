@@ -44,8 +44,8 @@ Machine::Machine(const Launch &launch)
     group.waves.push_back(std::move(wave));
   }
   group.ldsBytes = launch.ldsBytes;
-  group.lds.resize(launch.ldsBytes + 64);
-  group.ldsValid.resize(launch.ldsBytes + 64);
+  group.lds.resize((launch.ldsBytes + 67) & ~3u); // filled by dwords
+  group.ldsValid.resize(group.lds.size());
   if (checksLds_)
     group.shadow.resize(group.waves.size(), launch.ldsBytes);
   if (launch.options->coverage)

@@ -104,10 +104,12 @@ void Program::link(Region &region) {
 }
 
 const Inst *Program::at(u64 address) {
+  if (address % 4 != 0)
+    return nullptr;
   std::lock_guard lock(mutex_);
   for (int attempt = 0; attempt < 2; ++attempt) {
     for (const auto &region : regions_)
-      if (address >= region->begin && address < region->end && address % 4 == 0) {
+      if (address >= region->begin && address < region->end) {
         std::uint32_t index = region->indexOf[(address - region->begin) / 4];
         return index == ~0u ? nullptr : &region->instructions[index];
       }

@@ -14,7 +14,12 @@ u64 scalarAddress(const Machine &machine, const Wave &wave, const Inst &inst, u6
   return (base + offset) & ~u64{3};
 }
 
+/// The hardware counts 15 and stalls; this only bounds what a loop without waits may cost the host.
+constexpr std::size_t kMaxPending = 64;
+
 void issue(Machine &machine, Wave &wave, const Inst &inst, u64 address, u64 limit) {
+  if (wave.scalarQueue.size() >= kMaxPending)
+    machine.waitLds(wave, 0);
   PendingOp &op = wave.scalarQueue.push();
   op.inst = &inst;
   op.base = address;

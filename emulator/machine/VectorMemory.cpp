@@ -170,6 +170,8 @@ void noteDmaIssue(Machine &machine, Wave &wave, const PendingOp &op) {
 void vectorMemory(Machine &machine, Wave &wave, const Inst &inst) {
   // The counter has six bits; issue stalls until it fits.
   machine.waitVector(wave, 62);
+  if (inst.row->format == Format::Flat)
+    machine.waitLds(wave, 15);
   PendingOp &op = wave.vectorMemory.push();
   op.inst = &inst;
   op.sequence = ++wave.vectorSequence;

@@ -19,6 +19,8 @@ constexpr std::uint32_t kMetadataNote = 32;
 constexpr std::size_t kDescriptorBytes = 64;
 // Largest zero-filled segment that a loader is asked to provide.
 constexpr std::uint64_t kMaxSegmentBytes = std::uint64_t{1} << 32;
+// Of a kernel's arguments; launchers allocate as many. Compilers stop at a few KiB.
+constexpr std::uint32_t kMaxKernargBytes = 1 << 20;
 
 struct Machine {
   std::uint32_t mach;
@@ -213,6 +215,10 @@ private:
                    "loadable segment",
                    elf_.origin(), info.name, info.descriptorAddress);
     info.descriptor = readDescriptor(bytes);
+    if (const auto size = std::max(info.kernargBytes, info.descriptor.kernargSize);
+        size > kMaxKernargBytes)
+      return error(StatusCode::Corrupt, "{}: kernel {}: {} bytes of arguments, at most {} are read",
+                   elf_.origin(), info.name, size, kMaxKernargBytes);
     info.entryAddress =
         info.descriptorAddress + static_cast<std::uint64_t>(info.descriptor.entryOffset);
     const bool executable = std::ranges::any_of(object_.segments_, [&](const Segment &segment) {

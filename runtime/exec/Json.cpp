@@ -7,6 +7,13 @@ namespace wavesmith::json {
 
 using Json = nlohmann::json;
 
+namespace {
+
+// A launch file nests six deep. nlohmann prints a value recursively, which costs stack per level.
+constexpr int kMaxDepth = 64;
+
+} // namespace
+
 std::string describe(const Json &value) {
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   if (text.size() > 60)
@@ -64,7 +71,9 @@ Expected<Json> parse(std::string_view text, std::string_view origin) {
   // nlohmann keeps the last of two equal keys; a launch file that has both is a mistake.
   std::vector<std::set<std::string>> open;
   std::string repeated;
-  const auto watch = [&](int, Json::parse_event_t event, Json &value) {
+  bool tooDeep = false;
+  const auto watch = [&](int depth, Json::parse_event_t event, Json &value) {
+    tooDeep = tooDeep || depth > kMaxDepth;
     if (event == Json::parse_event_t::object_start)
       open.emplace_back();
     else if (event == Json::parse_event_t::object_end)
@@ -76,11 +85,14 @@ Expected<Json> parse(std::string_view text, std::string_view origin) {
   };
   try {
     Json document = Json::parse(text, watch);
+    if (tooDeep)
+      return error(StatusCode::InvalidArgument, "{}: nests deeper than {} levels", origin,
+                   kMaxDepth);
     if (!repeated.empty())
       return error(StatusCode::InvalidArgument, "{}: the name {} is given twice in one object",
                    origin, describe(repeated));
     return document;
-  } catch (const Json::parse_error &problem) {
+  } catch (const Json::exception &problem) { // a syntax error, or a number beyond double
     std::string what = problem.what();
     if (const std::size_t start = what.find("] "); start != std::string::npos)
       what = what.substr(start + 2);
