@@ -298,6 +298,9 @@ private:
       // Without a second source its fields mean nothing.
       if (format == Format::Vop1)
         inst_.srcSel[1] = 6;
+      // Reserved encodings.
+      if (inst_.dstSel == 7 || inst_.dstUnused == 3 || inst_.srcSel[0] == 7 || inst_.srcSel[1] == 7)
+        return false;
     } else {
       inst_.variant = Variant::Dpp;
       inst_.dppControl = bits(word, 8, 9);
