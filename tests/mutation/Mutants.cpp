@@ -108,9 +108,10 @@ std::vector<MutationSite> findMutations(const std::string &ir) {
 std::string mutate(const std::string &ir, const MutationSite &site) {
   std::string replacement;
   if (site.kind == MutationKind::Mask) {
-    const auto mask = parseMask(std::string_view(ir).substr(site.begin, site.end - site.begin));
-    assert(mask && "the site is from another text");
-    replacement = fmt::format("  {} = bitcast float {} to float\n", mask->result, mask->score);
+    const Mask mask =
+        parseMask(std::string_view(ir).substr(site.begin, site.end - site.begin)).value_or(Mask{});
+    assert(!mask.result.empty() && "the site is from another text");
+    replacement = fmt::format("  {} = bitcast float {} to float\n", mask.result, mask.score);
   }
   return ir.substr(0, site.begin) + replacement + ir.substr(site.end);
 }

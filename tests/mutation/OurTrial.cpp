@@ -31,11 +31,11 @@ public:
   }
 
   double flops() const override {
-    double keys = 0;
+    std::int64_t keys = 0;
     for (const AttentionWorkUnit &unit : plan_.work)
       keys += (unit.kv1 - unit.kv0 + 31) / 32 * 32;
     const AttentionProblem &p = plan_.checked.problem;
-    return 2.0 * keys * kAttentionBlockM * (p.headDimQk + p.headDimV);
+    return 2.0 * double(keys) * kAttentionBlockM * (p.headDimQk + p.headDimV);
   }
 
   Expected<Outcome> run(const CodeObject &object,
