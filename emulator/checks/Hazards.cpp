@@ -35,8 +35,8 @@ void Machine::noteMatrix(Wave &wave, const Inst &inst) {
   shadow.count = inst.destination.words;
   shadow.issued = wave.turn;
   shadow.passes = passes;
-  bool otherC =
-      inst.source[2].kind == OperandKind::Vector && inst.source[2].index != inst.destination.index;
+  bool otherC = inst.row->use == Use::Matrix && inst.source[2].kind == OperandKind::Vector &&
+                inst.source[2].index != inst.destination.index;
   shadow.cFirst = inst.source[2].index;
   shadow.cCount = otherC ? inst.source[2].words : 0;
   for (int i = 0; i < shadow.count; ++i)

@@ -61,7 +61,10 @@ std::string scalarText(const Inst &inst) {
     if (row.handler == waitCounters)
       text.operand(waitText(imm));
     else if (row.handler == endProgram ? imm != 0 : row.use != Use::NoOperands)
-      text.operand(fmt::format("{}", imm));
+      // Branch distances are decimal; other operands turn hexadecimal when they are no inline
+      // constant.
+      text.operand(row.use == Use::Branch || imm <= 64 ? fmt::format("{}", imm)
+                                                       : fmt::format("{:#x}", imm));
     return text.take();
   case Format::Sopk:
     if (row.handler == setRegister) {
@@ -140,7 +143,7 @@ void vectorModifiers(const Inst &inst, Text &text) {
       // Sources, then the destination.
       int count = signature.sourceCount;
       unsigned bits = (inst.opSel & 7u & ((1u << count) - 1)) | (inst.opSel >> 3 & 1u) << count;
-      if (row.use == Use::ByteResult)
+      if (row.use == Use::ByteResult || row.use == Use::ByteOperand)
         text.modifier("op_sel:" + bitList(inst.opSel, 4));
       else
         text.modifier("op_sel:" + bitList(bits, count + 1));
@@ -196,7 +199,7 @@ std::string packedText(const Inst &inst) {
       operand = "-" + operand;
     text.operand(operand);
   }
-  if (row.use == Use::Matrix) {
+  if (row.use == Use::Matrix || row.use == Use::SparseMatrix) {
     if (inst.size == 16) {
       text.operand(operandText(inst.scale[0]));
       text.operand(operandText(inst.scale[1]));

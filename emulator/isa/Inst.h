@@ -92,8 +92,8 @@ struct Inst {
   bool readsScc = false, writesScc = false, readsExec = false;
   bool isVector = false; ///< VALU, matrix ops included
   bool isMatrix = false, isNop = false;
-  u16 produces = 0, consumes = 0; ///< Hazard bits, for the wait-state check
-  u8 hazardWindow = 0;            ///< how many turns back this instruction's hazards reach
+  u16 produces = 0, consumes = 0;   ///< Hazard bits, for the wait-state check
+  u8 hazardWindow = 0;              ///< how many turns back this instruction's hazards reach
   bool exceedsAllocation = false;   ///< names a register that the kernel did not ask for
   u16 maxVector = 0, maxScalar = 0; ///< one past the highest register named
 };

@@ -74,8 +74,10 @@ std::string modifiedText(const Inst &inst, int index) {
     return fmt::format("sext({})", text);
   if ((inst.abs >> index) & 1)
     text = fmt::format("|{}|", text);
+  // -1 would read as a constant of its own.
+  bool plain = inst.source[index].kind != OperandKind::Constant || (inst.abs >> index & 1);
   if ((inst.neg >> index) & 1)
-    text = "-" + text;
+    text = plain ? "-" + text : "neg(" + text + ")";
   return text;
 }
 

@@ -45,17 +45,18 @@ enum class Use : u8 {
   Immediate,    ///< SOPP with an operand; SOPK with simm16
   NoOperands,
   // Vector
-  Literal,    ///< VOP2 with a constant K
-  VccIn,      ///< VCC is an implicit source
-  Bitop,      ///< VOP3 whose modifier bits are a truth table
-  HalfResult, ///< VOP3: op_sel[3] picks the half that is written
-  ByteResult, ///< VOP3: op_sel[3:2] picks the byte that is written
-  ToScalar,   ///< the destination is an SGPR (readlane)
-  WriteExec,  ///< VOPC: the mask goes to EXEC too
-  Swap,       ///< both operands are written
-  AccumRead,  ///< the source is an AGPR
-  AccumWrite, ///< the destination is an AGPR
-  AccumMove,  ///< both are
+  Literal,     ///< VOP2 with a constant K
+  VccIn,       ///< VCC is an implicit source
+  Bitop,       ///< VOP3 whose modifier bits are a truth table
+  HalfResult,  ///< VOP3: op_sel[3] picks the half that is written
+  ByteOperand, ///< VOP3: op_sel[1:0] picks the byte of source 0
+  ByteResult,  ///< VOP3: op_sel[3:2] picks the byte that is written
+  ToScalar,    ///< the destination is an SGPR (readlane)
+  WriteExec,   ///< VOPC: the mask goes to EXEC too
+  Swap,        ///< both operands are written
+  AccumRead,   ///< the source is an AGPR
+  AccumWrite,  ///< the destination is an AGPR
+  AccumMove,   ///< both are
   Packed16,
   Packed32,
   PackedMove,

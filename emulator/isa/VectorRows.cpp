@@ -50,6 +50,13 @@ std::vector<Row> makeRows() {
   ROW(name, Vop3, op, kAllTargets, HalfResult, runVector, __VA_ARGS__)
 #define VOP3_BYTE(name, op, ...)                                                                   \
   ROW(name, Vop3, op, kAllTargets, ByteResult, runVector, __VA_ARGS__)
+#define SCALE(name, op, ...) ROW(name, Vop3, op, kGfx950, Plain, runVector, __VA_ARGS__)
+#define SCALE_TO_HALF(name, op, ...)                                                               \
+  ROW(name, Vop3, op, kGfx950, HalfResult, runVector, __VA_ARGS__)
+#define SCALE_TO_BYTE(name, op, ...)                                                               \
+  ROW(name, Vop3, op, kGfx950, ByteResult, runVector, __VA_ARGS__)
+#define SCALE_FROM_BYTE(name, op, ...)                                                             \
+  ROW(name, Vop3, op, kGfx950, ByteOperand, runVector, __VA_ARGS__)
 #include "emulator/isa/rows/Vop3.def"
   index = 0;
 #define PK16(name, op, ...) ROW(name, Vop3p, op, kAllTargets, Packed16, runPacked16, __VA_ARGS__)
@@ -79,6 +86,9 @@ std::vector<Row> makeRows() {
     row.matrixRow = matrix++;                                                                      \
     rows.push_back(row);                                                                           \
   }
+#define SMFMAC(name, op, a, b, m, n, k, blocks, passes, targets)                                   \
+  MFMA(name, op, a, b, m, n, k, blocks, passes, targets)                                           \
+  rows.back().use = Use::SparseMatrix;
 #include "emulator/isa/rows/Matrix.def"
   return rows;
 }
@@ -91,9 +101,11 @@ std::span<const Row> vectorRows() {
 }
 
 const MatrixRow &matrixRow(const Row &row) {
+#undef SMFMAC
 #undef MFMA
 #define MFMA(name, op, a, b, m, n, k, blocks, passes, targets)                                     \
   {{m, n, k, blocks, MatrixType::a, MatrixType::b, MatrixType::a == MatrixType::I8}, passes},
+#define SMFMAC MFMA
   static const MatrixRow rows[] = {
 #include "emulator/isa/rows/Matrix.def"
   };

@@ -33,8 +33,10 @@ struct MatrixIo {
   u32 *d; ///< may alias c exactly; otherwise the driver separates them
   MatrixShape shape;
   bool ocp;
-  bool splitA = false, splitB = false; ///< K is stored as two halves per lane (8-bit f8f6f4)
-  u8 broadcastSize, broadcastId, permuteB;        ///< cbsz, abid, blgp
+  bool splitA = false, splitB = false;     ///< K is stored as two halves per lane (8-bit f8f6f4)
+  u8 broadcastSize, broadcastId, permuteB; ///< cbsz, abid, blgp
+  const u32 *sparseIndex = nullptr;        ///< 4:2 sparse A: two bits per stored item
+  u8 indexShift = 0;
   const u32 *scaleA = nullptr, *scaleB = nullptr; ///< E8M0 bytes, one per lane, or null
 };
 

@@ -235,12 +235,28 @@ void productWide(const MatrixIo &io, const Items<float> &a, const Items<float> &
 }
 #endif
 
+/// 4:2 sparse A: stored items 2q and 2q+1 go to the places in group q that the index names.
+template <typename T> void spread(Items<T> &values, int items, const u32 *index, int shift) {
+  Items<T> stored;
+  __builtin_memcpy(stored, values, sizeof(stored));
+  for (int item = 0; item < items; ++item)
+    for (int lane = 0; lane < kLanes; ++lane)
+      values[item][lane] = 0;
+  for (int i = 0; i < items / 2; ++i)
+    for (int lane = 0; lane < kLanes; ++lane) {
+      u32 at = (index[lane] >> shift >> (2 * i)) & 3;
+      values[i / 2 * 4 + static_cast<int>(at)][lane] = stored[i][lane];
+    }
+}
+
 template <typename T> void multiply(const MatrixIo &io) {
   const MatrixShape &shape = io.shape;
   int itemsA = shape.m * shape.k * shape.blocks / kLanes;
   int itemsB = shape.n * shape.k * shape.blocks / kLanes;
   alignas(64) Items<T> a, b;
-  unpack(a, io.a, shape.a, itemsA, io.ocp);
+  unpack(a, io.a, shape.a, io.sparseIndex ? itemsA / 2 : itemsA, io.ocp);
+  if (io.sparseIndex)
+    spread(a, itemsA, io.sparseIndex, io.indexShift);
   unpack(b, io.b, shape.b, itemsB, io.ocp);
   applyBroadcasts(io, a, itemsA, b, itemsB);
   if constexpr (__is_same(T, float)) {

@@ -87,4 +87,7 @@ template <int kExponent, int kMantissa> inline u32 toTiny(float x) {
   return (result > kLargest ? kLargest : result) | sign;
 }
 /// The power of two that a scale operand stands for: only its exponent byte counts.
-inline float scaleFactor(float scale) { return floatOf(bitsOf(scale) & 0x7f800000); }
+inline float scaleFactor(float scale) {
+  u32 exponent = bitsOf(scale) & 0x7f800000;
+  return floatOf(exponent ? exponent : 0x00400000); // 2^-127 is a denormal
+}

@@ -10,6 +10,10 @@ namespace wavesmith::emulator::WAVESMITH_LANES {
 #define VOP3_BITOP ROW
 #define VOP3_HALF ROW
 #define VOP3_BYTE ROW
+#define SCALE ROW
+#define SCALE_TO_HALF ROW
+#define SCALE_TO_BYTE ROW
+#define SCALE_FROM_BYTE ROW
 extern const LaneFunction kVop3[];
 const LaneFunction kVop3[] = {
 #include "emulator/isa/rows/Vop3.def"

@@ -124,8 +124,11 @@ void setRegister(Machine &machine, Wave &wave, const Inst &inst) {
   auto imm = static_cast<u32>(inst.immediate);
   u32 size = ((imm >> 11) & 31) + 1, offset = (imm >> 6) & 31;
   u32 mask = (size == 32 ? ~0u : (1u << size) - 1) << offset;
-  if ((imm & 63) == 1) // MODE is the only one that code changes
-    wave.mode = (wave.mode & ~mask) | (machine.readScalar(wave, inst.source[0]) << offset & mask);
+  if ((imm & 63) != 1) // MODE is the only one that code changes
+    return;
+  wave.mode = (wave.mode & ~mask) | (machine.readScalar(wave, inst.source[0]) << offset & mask);
+  if (wave.mode & 15)
+    machine.fault(CheckKind::Registers, wave, inst, -1, "only rounding to nearest is implemented");
 }
 
 } // namespace wavesmith::emulator

@@ -50,6 +50,12 @@ void permlaneSwap(Machine &, Wave &wave, const Inst &inst) {
       std::swap(d[lane], s[lane - width]);
 }
 
+namespace {
+int itemBits(MatrixType type) {
+  return type == MatrixType::F16 || type == MatrixType::Bf16 ? 16 : 8;
+}
+} // namespace
+
 void runMatrix(Machine &machine, Wave &wave, const Inst &inst) {
   const MatrixRow &row = matrixRow(*inst.row);
   MatrixIo io;
@@ -64,6 +70,13 @@ void runMatrix(Machine &machine, Wave &wave, const Inst &inst) {
     io.splitA = inst.cbsz < 2;
     io.splitB = inst.blgp < 2;
     io.broadcastSize = io.broadcastId = io.permuteB = 0;
+  } else if (inst.row->use == Use::SparseMatrix) {
+    io.broadcastSize = io.broadcastId = io.permuteB = 0;
+    io.sparseIndex = wave.lanes(inst.source[2].index);
+    // The index register holds several sets when the items need fewer than 32 bits.
+    int bits = inst.source[0].words * (32 / itemBits(io.shape.a)) * 2;
+    io.indexShift = static_cast<u8>(inst.cbsz ? 0 : bits * inst.abid % 32);
+    io.splitB = itemBits(io.shape.b) == 8 && inst.source[1].words == 8;
   } else {
     io.broadcastSize = inst.cbsz;
     io.broadcastId = inst.abid;
@@ -74,7 +87,9 @@ void runMatrix(Machine &machine, Wave &wave, const Inst &inst) {
   io.b = wave.lanes(inst.source[1].index);
   io.d = wave.lanes(inst.destination.index);
   int words = inst.destination.words;
-  if (inst.source[2].kind == OperandKind::Vector) {
+  if (inst.row->use == Use::SparseMatrix) {
+    io.c = io.d;
+  } else if (inst.source[2].kind == OperandKind::Vector) {
     io.c = wave.lanes(inst.source[2].index);
     int distance = int(inst.source[2].index) - int(inst.destination.index);
     if (distance != 0 && std::abs(distance) < words) {

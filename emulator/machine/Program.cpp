@@ -62,7 +62,8 @@ Program::Region &Program::decodeRegion(u64 begin, u64 end) {
     if (!decodeInst(rest, begin + 4 * at, context, inst))
       inst.handler = notAnInstruction;
     inst.exceedsAllocation = inst.maxVector > vgprs_ || inst.maxScalar > sgprs_;
-    inst.isMatrix = inst.row && inst.row->use == Use::Matrix;
+    inst.isMatrix =
+        inst.row && (inst.row->use == Use::Matrix || inst.row->use == Use::SparseMatrix);
     if (inst.row)
       markHazards(inst);
     inst.isNop = inst.row && inst.row->format == Format::Sopp && inst.row->opcode == 0;

@@ -139,6 +139,11 @@ void prepareSources(Machine &machine, Wave &wave, const Inst &inst, LaneIo &io,
     if (inst.variant == Variant::Sdwa && i < 2)
       applySdwa(inst, io, i, scratch[i]);
     bool is16 = type == Type::B16 || type == Type::F16;
+    if (inst.row->use == Use::ByteOperand && i == 0 && inst.opSel) {
+      for (int lane = 0; lane < kLanes; ++lane)
+        scratch[0][lane] = io.source[0][lane] >> (8 * (inst.opSel & 3));
+      io.source[0] = scratch[0];
+    }
     if (inst.variant == Variant::Long && is16 && ((inst.opSel >> i) & 1)) {
       for (int lane = 0; lane < kLanes; ++lane)
         scratch[i][lane] = io.source[i][lane] >> 16;
