@@ -13,6 +13,10 @@ if(WAVESMITH_SANITIZER)
     target_link_options(wavesmith_options INTERFACE -fsanitize=undefined)
   endif()
 endif()
+if(WAVESMITH_FUZZ)
+  # Coverage for libFuzzer in every target; only the fuzzers link its main.
+  target_compile_options(wavesmith_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # wavesmith_library(<name> SOURCES ... [DEPS ...] [PRIVATE_DEPS ...] [SHARED])
 # A folder's library. DEPS are linked publicly, PRIVATE_DEPS are not passed on.

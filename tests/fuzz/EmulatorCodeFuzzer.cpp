@@ -1,0 +1,39 @@
+// Any words as the code of a kernel that is sound otherwise: faults only. The first byte chooses
+// order and checks, the second (odd) gfx950; the words follow at byte 4.
+
+#include "runtime/support/Files.h"
+#include "tests/fuzz/EmulatorRun.h"
+
+using namespace wavesmith;
+
+namespace {
+
+constexpr std::size_t kFlagsOffset = 48; ///< e_flags; its low byte is the machine
+constexpr std::byte kGfx950{0x4f};
+
+std::vector<std::byte> frame() {
+  auto bytes = readFile(WAVESMITH_FUZZ_CORPUS "/object/frame_gfx942.co");
+  fuzz::require(bool(bytes), "the frame is in the corpus");
+  return *std::move(bytes);
+}
+
+} // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
+  static const std::vector<std::byte> kFrame = frame();
+  static const auto kParsed = CodeObject::parse(kFrame, "frame");
+  fuzz::require(bool(kParsed), "the frame is a code object");
+  if (size < 8)
+    return 0;
+  const KernelInfo &kernel = kParsed->kernels().front();
+  const auto code = kParsed->at(kernel.entryAddress, kernel.codeSize);
+  const auto offset = static_cast<std::size_t>(code.data() - kParsed->bytes().data());
+  std::vector<std::byte> image = kFrame;
+  if (data[1] & 1)
+    image[kFlagsOffset] = kGfx950;
+  std::memcpy(image.data() + offset, data + 4, std::min(size - 4, code.size()) & ~std::size_t{3});
+  const auto object = CodeObject::parse(std::move(image), "input");
+  fuzz::require(bool(object), "other code changes nothing else");
+  fuzz::run(*object, data[0]);
+  return 0;
+}
