@@ -84,19 +84,40 @@ struct BindParametersPass : impl::BindParametersBase<BindParametersPass> {
 
     AttrTypeReplacer replacer;
     StringRef unbound;
-    replacer.addReplacement([&](tile::ParamAttr param) -> std::optional<Attribute> {
+    auto valueOf = [&](tile::ParamAttr param) -> Attribute {
       auto found = bound.find(param.getName());
       if (found != bound.end())
         return found->second;
       unbound = param.getName();
-      return std::nullopt;
-    });
+      return param;
+    };
+    replacer.addReplacement(
+        [&](tile::ParamAttr param) -> std::optional<Attribute> { return valueOf(param); });
+    // The replacer makes types unchecked, and a value may be of a kind that its place does not
+    // take.
+    bool misfits = false;
+    auto bindType = [&](auto type, auto... more) -> std::optional<std::pair<Type, WalkResult>> {
+      auto replace = [&](Attribute part) {
+        auto param = llvm::dyn_cast<tile::ParamAttr>(part);
+        return param ? valueOf(param) : part;
+      };
+      SmallVector<Attribute> shape = llvm::map_to_vector(type.getShape(), replace);
+      Type result = decltype(type)::getChecked(
+          [&] { return module.emitError() << type << " with its parameters bound: "; },
+          &getContext(), ArrayRef<Attribute>(shape), replace(type.getElement()), more...);
+      misfits |= !result;
+      return std::pair(result ? result : Type(type), WalkResult::skip());
+    };
+    replacer.addReplacement([&](tile::TileType type) { return bindType(type, type.getLayout()); });
+    replacer.addReplacement([&](tile::TensorType type) { return bindType(type); });
     replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/false,
                                           /*replaceTypes=*/true);
     if (!unbound.empty()) {
       module.emitError() << "parameter '" << unbound << "' is used but not declared";
       signalPassFailure();
     }
+    if (misfits)
+      signalPassFailure();
   }
 };
 

@@ -15,9 +15,12 @@ ParseResult parseParamOrValue(AsmParser &parser, Attribute &value) {
     return success();
   }
   int64_t number;
+  SMLoc where = parser.getCurrentLocation();
   if (OptionalParseResult parsed = parser.parseOptionalInteger(number); parsed.has_value()) {
     if (failed(*parsed))
       return failure();
+    if (!llvm::isInt<32>(number))
+      return parser.emitError(where, "a number has at most 32 bits, not ") << number;
     value = IntegerAttr::get(IntegerType::get(parser.getContext(), 32), number);
     return success();
   }

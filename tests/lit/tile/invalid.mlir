@@ -53,6 +53,13 @@ tile.kernel @k(%x: !tile.tile<[bf16], f32>) {
 
 // -----
 
+// expected-error@+1 {{a number has at most 32 bits, not 4294967328}}
+tile.kernel @k(%x: !tile.tile<[4294967328], f32>) {
+  tile.return
+}
+
+// -----
+
 // expected-error@+1 {{a tile has one or two dimensions, not 3}}
 tile.kernel @k(%x: !tile.tile<[1, 2, 3], f32>) {
   tile.return
