@@ -33,8 +33,8 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER
 ((${#targets[@]})) || mapfile -t targets < <(cut -d' ' -f1 "$build/fuzzers.txt")
 ninja -C "$build" -j "${JOBS:-$(nproc)}" "${targets[@]/#/wavesmith_fuzzer_}"
 
-# LLVM's libraries are not instrumented, so a container that crosses to them looks overrun.
-export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_container_overflow=0:allocator_may_return_null=0}
+# LLVM's libraries are not instrumented, so what they share with us may look overrun or poisoned.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_container_overflow=0:allow_user_poisoning=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
 mkdir -p "$build/crashes"
 failed=0
