@@ -46,6 +46,7 @@ std::string RunReport::json(int indent) const {
                 {"out_row_rel_max", number(e.outRowRelMax)},
                 {"lse_max_abs", number(e.lseMaxAbs)}};
   });
+  root["output_digest"] = outputDigest.empty() ? Json(nullptr) : Json(outputDigest);
   root["checks"] = Json::object();
   for (const std::string &name : checkNames())
     root["checks"][name] = nullptr;

@@ -34,7 +34,8 @@ struct RunReport {
   double flops = 0; ///< that the masks leave
   std::vector<KernelInfo> kernels;
 
-  std::optional<ErrorReport> errors;    ///< none without verify, or when the run faulted
+  std::optional<ErrorReport> errors; ///< none without verify, or when the run faulted
+  std::string outputDigest; ///< SHA-256 over the elements of out, then lse; "" without verify
   std::vector<std::string> failures;    ///< why `ok` is false, one line each
   std::vector<CheckCount> checks;       ///< all eight, in the emulator's order
   std::vector<std::string> faults;      ///< the first, one line each

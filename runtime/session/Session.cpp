@@ -1,6 +1,10 @@
 #include "runtime/session/Session.h"
 
+#include <array>
 #include <chrono>
+#include <span>
+
+#include "runtime/support/Hash.h"
 
 namespace wavesmith {
 namespace {
@@ -166,6 +170,9 @@ Expected<RunReport> Session::run(const RunRequest &request) {
     WAVESMITH_TRY(pair.device->download(pair.host->bytes()));
   report.errors = compareWithReference(plan.checked, reference, tensors.out,
                                        plan.checked.problem.writeLse ? &tensors.lse : nullptr);
+  const std::vector<std::byte> out = tensors.out.elements(), lse = tensors.lse.elements();
+  const std::array<std::span<const std::byte>, 2> outputs{out, lse};
+  report.outputDigest = sha256Hex(outputs);
   std::vector<std::string> wrong = report.errors->failures(request.tolerance);
   for (auto [name, tensor] : {std::pair{"q", &tensors.q}, {"k", &tensors.k}, {"v", &tensors.v}})
     if (const auto damage = tensor->findDamage(name))

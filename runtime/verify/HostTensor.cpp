@@ -30,6 +30,18 @@ void HostTensor::fillNormalBf16(std::uint64_t seed, std::uint64_t stream) {
   });
 }
 
+std::vector<std::byte> HostTensor::elements() const {
+  const auto width = static_cast<std::size_t>(shape_.dim * shape_.elementBytes);
+  std::vector<std::byte> packed;
+  packed.reserve(width * static_cast<std::size_t>(shape_.rows * shape_.heads));
+  for (std::int64_t row = 0; row < shape_.rows; ++row)
+    for (std::int64_t head = 0; head < shape_.heads; ++head) {
+      const std::byte *first = bytes_.data() + offsetOf(row, head);
+      packed.insert(packed.end(), first, first + width);
+    }
+  return packed;
+}
+
 std::optional<std::string> HostTensor::findDamage(std::string_view name) const {
   // Paint the elements over in a copy; what is left must be the fill.
   std::vector<std::byte> copy = bytes_;

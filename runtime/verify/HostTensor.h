@@ -22,7 +22,7 @@ class HostTensor {
 public:
   HostTensor() = default;
   /// Every byte outside elements (and, until written, the elements) has the value `fill`; 0xff is
-  /// a NaN in bf16, float32 and both FP8 formats.
+  /// a NaN in bf16, float32 and OCP e4m3 (in e4m3 fnuz only 0x80 is).
   HostTensor(const TensorShape &shape, std::byte fill);
 
   const TensorShape &shape() const { return shape_; }
@@ -41,6 +41,8 @@ public:
 
   /// Standard-normal bf16 elements; the same for a (row, head, element) whatever the strides are.
   void fillNormalBf16(std::uint64_t seed, std::uint64_t stream);
+  /// The elements, row by row and head by head, without what lies between them.
+  std::vector<std::byte> elements() const;
   /// The first byte outside of the elements that differs from the fill, as a sentence.
   std::optional<std::string> findDamage(std::string_view name) const;
 
