@@ -121,7 +121,8 @@ template <typename T>
 void applyBroadcasts(const MatrixIo &io, Items<T> &a, int itemsA, Items<T> &b, int itemsB) {
   int from[kLanes];
   if (io.broadcastSize) {
-    // A broadcast over more blocks than there are lanes is undefined; here it must only be harmless.
+    // A broadcast over more blocks than there are lanes is undefined; here it must only be
+    // harmless.
     int size = io.broadcastSize < 7 ? kLanes >> io.broadcastSize : 1;
     for (int lane = 0; lane < kLanes; ++lane)
       from[lane] = (lane % size + size * io.broadcastId) % kLanes;
