@@ -7,7 +7,7 @@
 // RUN: not wavesmith-opt %s -wavesmith-bind-parameters=values=rows=64,fast=true,input=bf16,more=1 2>&1 | FileCheck %s --check-prefix=EXTRA
 // RUN: not wavesmith-opt %s -wavesmith-bind-parameters=values=rows=64,rows=32,fast=true,input=bf16 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: sed "s/step rows/step columns/" %s | not wavesmith-opt -wavesmith-bind-parameters=values=rows=64,fast=true,input=bf16 2>&1 | FileCheck %s --check-prefix=UNDECLARED
-// RUN: sed "s/rows, rows\], input/rows, input], input/" %s | not wavesmith-opt -wavesmith-bind-parameters=values=rows=64,fast=true,input=bf16 2>&1 | FileCheck %s --check-prefix=MISFIT
+// RUN: sed "s/%work: /%misfit: !tile.tile<[input], f32>, %work: /" %s | not wavesmith-opt -wavesmith-bind-parameters=values=rows=64,fast=true,input=bf16 2>&1 | FileCheck %s --check-prefix=MISFIT
 
 // MISSING: parameter 'input' has no value
 // RANGE: parameter 'rows' is i32 in [32, 64], not '48'
