@@ -203,6 +203,8 @@ Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
     const Inst &inst = program->instructions()[i];
     auto text = disassemble(std::span<const std::uint32_t>(inst.words, 4), inst.pc,
                             gfx950 ? "gfx950" : "gfx942", nullptr);
+    if (!text && merged.coverage[i] == 0)
+      continue; // padding behind the code
     report.coverage.push_back({inst.pc - program->entryAddress(),
                                text ? *text : text.status().message(), merged.coverage[i]});
   }
