@@ -131,7 +131,8 @@ void LdsShadow::write(Machine &machine, Wave &wave, const LdsFootprint &access) 
   u32 key = keySequence(access.sequence) << 5 | static_cast<u32>(wave.id) << 1 | access.dma;
   bool bad = false;
   u32 first = access.address[0] / 4;
-  bool dense = access.bytes == 4 && access.lanes == ~u64{0} && access.address[0] % 4 == 0;
+  bool dense =
+      !access.atomic && access.bytes == 4 && access.lanes == ~u64{0} && access.address[0] % 4 == 0;
   for (u32 lane = 0; dense && lane < kLanes; ++lane)
     dense = access.address[lane] == access.address[0] + 4 * lane;
   auto readLimit = [&](std::size_t other) {
@@ -150,7 +151,7 @@ void LdsShadow::write(Machine &machine, Wave &wave, const LdsFootprint &access) 
     }
   } else {
     forEachDword(access, [&](int, u32 dword) {
-      bad |= (writes[dword] >> 5) > threshold_[writes[dword] & 31];
+      bad |= overtakes(access, dword);
       for (std::size_t other = 0; other < reads_.size(); ++other)
         bad |= reads_[other][dword] > readLimit(other);
     });
@@ -167,6 +168,8 @@ void LdsShadow::write(Machine &machine, Wave &wave, const LdsFootprint &access) 
     u8 mask = access.bytes >= 4 && access.address[lane] % 4 == 0
                   ? u8{15}
                   : byteMask(access.address[lane], dword, access.bytes);
+    if (access.atomic)
+      mask |= kAtomic;
     // Lanes of one access add up.
     writtenBytes_[dword] = writes[dword] == key ? writtenBytes_[dword] | mask : mask;
     writes[dword] = key;
@@ -179,7 +182,7 @@ void LdsShadow::reportWrite(Machine &machine, Wave &wave, const LdsFootprint &ac
   forEachDword(access, [&](int lane, u32 dword) {
     u8 mask = byteMask(access.address[lane], dword, access.bytes);
     u32 key = writes_[dword], from = (key >> 1) & 15;
-    if ((key >> 5) > threshold_[key & 31] && (writtenBytes_[dword] & mask)) {
+    if (overtakes(access, dword) && (writtenBytes_[dword] & mask)) {
       const Inst *writer = instOf(from, key & 1, key >> 5);
       bool own = from == static_cast<u32>(wave.id);
       if (own ? waits : races)

@@ -19,6 +19,7 @@ struct LdsFootprint {
   unsigned bytes;     ///< per lane
   u64 sequence;
   bool dma;
+  bool atomic = false; ///< no race with another atomic: the hardware serialises them
 };
 
 class LdsShadow {
@@ -35,13 +36,18 @@ private:
   void thresholds(const Machine &machine, const Wave &wave, bool dmaAccess);
   void reportRead(Machine &machine, Wave &wave, const LdsFootprint &access);
   void reportWrite(Machine &machine, Wave &wave, const LdsFootprint &access);
-  bool conflicts(u32 dword, u8 bytes) const;
+  /// Whether a write conflicts with the last write of the dword.
+  bool overtakes(const LdsFootprint &access, u32 dword) const {
+    return (writes_[dword] >> 5) > threshold_[writes_[dword] & 31] &&
+           !(access.atomic && (writtenBytes_[dword] & kAtomic));
+  }
   void remember(const Wave &wave, const LdsFootprint &access);
   const Inst *instOf(std::size_t wave, bool dma, u64 sequence) const;
 
   // A key is sequence << 5 | wave << 1 | dma; zero is "never".
   std::vector<u32> writes_;
-  std::vector<u8> writtenBytes_;        ///< mask of the last write
+  std::vector<u8> writtenBytes_; ///< mask of the last write, and kAtomic
+  static constexpr u8 kAtomic = 16;
   std::vector<std::vector<u32>> reads_; ///< sequence, [wave][dword]
   /// The last instructions of each wave and counter, for messages.
   static constexpr std::size_t kHistory = 1024;

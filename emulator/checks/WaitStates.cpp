@@ -56,6 +56,15 @@ bool writesScalar(const Inst &inst, int reg) {
   return false;
 }
 
+/// The scalar registers that a rule is about: not every one that the instruction reads.
+bool readsFor(u16 consumes, const RegisterRange &range) {
+  if (consumes == kLaneSelect)
+    return range.operand == 1; // source 0 is the value
+  if (consumes == kDivFmas)
+    return range.first == kVcc;
+  return true;
+}
+
 struct Rule {
   u16 produces, consumes;
   u8 need;
@@ -147,10 +156,11 @@ void Machine::checkRecent(Wave &wave, const Inst &inst) {
       if (!(producer.produces & rule.produces) || !(inst.consumes & rule.consumes) ||
           elapsed >= rule.need)
         continue;
-      bool common = rule.vectorOperands ? shares(producer.vectorWrites, producer.vectorWriteCount,
-                                                 inst.vectorReads, inst.vectorReadCount)
-                                        : shares(producer.scalarWrites, producer.scalarWriteCount,
-                                                 inst.scalarReads, inst.scalarReadCount);
+      bool common = rule.vectorOperands && shares(producer.vectorWrites, producer.vectorWriteCount,
+                                                  inst.vectorReads, inst.vectorReadCount);
+      for (int i = 0; !rule.vectorOperands && i < inst.scalarReadCount; ++i)
+        common |= readsFor(rule.consumes, inst.scalarReads[i]) &&
+                  shares(producer.scalarWrites, producer.scalarWriteCount, &inst.scalarReads[i], 1);
       if (common)
         report(rule.text, rule.need);
     }

@@ -9,6 +9,12 @@
 namespace wavesmith::emulator {
 namespace {
 
+/// A lane's address. The sum wraps at 32 bits: compilers fold constants into the offset although
+/// the base may then be negative.
+u64 ldsAddress(const PendingOp &op, int lane, u32 offset) {
+  return static_cast<u32>(op.address[lane]) + offset;
+}
+
 /// Lane addresses of element 0 or 1 of an access.
 u32 elementOffset(const Inst &inst, int element) {
   const Access &access = inst.row->access;
@@ -106,7 +112,7 @@ void landRead(Machine &machine, Wave &wave, PendingOp &op) {
     u32 offset = elementOffset(inst, element);
     for (int lane = 0; lane < kLanes; ++lane) {
       u32 line[4] = {}, lineValid[4] = {~0u, ~0u, ~0u, ~0u};
-      u64 address = u32(op.address[lane]) + u64{offset};
+      u64 address = ldsAddress(op, lane, offset);
       if ((op.lanes >> lane) & 1 && address + access.bytes <= group.ldsBytes) {
         std::memcpy(line, &group.lds[address], access.bytes);
         if (tracks)
@@ -164,7 +170,7 @@ void landWrite(Machine &machine, Wave &, PendingOp &op) {
   for (int element = 0; element < access.count; ++element) {
     u32 offset = elementOffset(inst, element);
     for (int lane = 0; lane < kLanes; ++lane) {
-      u64 address = u32(op.address[lane]) + u64{offset};
+      u64 address = ldsAddress(op, lane, offset);
       if (!((op.lanes >> lane) & 1) || address + access.bytes > group.ldsBytes)
         continue;
       u32 line[4];
@@ -188,7 +194,7 @@ void landAtomic(Machine &machine, Wave &wave, PendingOp &op) {
   int words = access.bytes / 4;
   alignas(64) u32 before[2][kLanes] = {};
   for (int lane = 0; lane < kLanes; ++lane) {
-    u64 address = u32(op.address[lane]) + u64(u32(inst.immediate));
+    u64 address = ldsAddress(op, lane, u32(inst.immediate));
     if (!((op.lanes >> lane) & 1) || address + access.bytes > group.ldsBytes)
       continue;
     u64 old = 0, data = op.data[0][lane], second = op.data[words][lane];
@@ -226,7 +232,7 @@ template <typename T> bool transposeFast(Machine &machine, Wave &wave, PendingOp
   for (int first = 0; first < kLanes; first += 16) {
     T strings[16 * kElements];
     for (int i = 0; i < 16; ++i) {
-      u64 address = u32(op.address[first + i]) + u64(u32(op.inst->immediate));
+      u64 address = ldsAddress(op, first + i, u32(op.inst->immediate));
       u64 valid = ~u64{0};
       if (address + 8 > group.ldsBytes)
         return false;
@@ -271,7 +277,7 @@ void landTranspose(Machine &machine, Wave &wave, PendingOp &op) {
   for (int first = 0; first < kLanes; first += 16) {
     u8 fetched[16][16] = {}, fetchedValid[16][16] = {};
     for (int i = 0; i < 16; ++i) {
-      u64 address = u32(op.address[first + i]) + u64(u32(inst.immediate));
+      u64 address = ldsAddress(op, first + i, u32(inst.immediate));
       if (address + bytes > group.ldsBytes)
         continue;
       std::memcpy(fetched[i], &group.lds[address], bytes);
@@ -312,15 +318,16 @@ void examine(Machine &machine, Wave &wave, const PendingOp &op) {
   const Inst &inst = *op.inst;
   const Access &access = inst.row->access;
   bool races = machine.checks(CheckKind::Races) || machine.checks(CheckKind::Waits);
-  bool writes = inst.row->use == Use::Store || inst.row->use == Use::Atomic;
+  bool atomic = inst.row->use == Use::Atomic;
+  bool writes = inst.row->use == Use::Store || atomic;
   for (int element = 0; element < access.count; ++element) {
     u32 offset = elementOffset(inst, element), address[kLanes], low = 0, highest = 0;
     for (int lane = 0; lane < kLanes; ++lane) {
-      address[lane] = static_cast<u32>(op.address[lane]) + offset;
+      address[lane] = static_cast<u32>(ldsAddress(op, lane, offset));
       low |= address[lane];
       highest = std::max(highest, address[lane]);
     }
-    LdsFootprint footprint{&inst, op.lanes, address, access.bytes, op.sequence, false};
+    LdsFootprint footprint{&inst, op.lanes, address, access.bytes, op.sequence, false, atomic};
     // Lanes that are off may hold anything; look closer only when some lane is suspicious.
     if (low % std::min<unsigned>(access.bytes, 4) ||
         u64{highest} + access.bytes > machine.group.ldsBytes) {
@@ -328,7 +335,7 @@ void examine(Machine &machine, Wave &wave, const PendingOp &op) {
       for (int lane = 0; lane < kLanes; ++lane) {
         if (!((op.lanes >> lane) & 1))
           continue;
-        u64 at = static_cast<u32>(op.address[lane]) + u64{offset};
+        u64 at = address[lane];
         checkAlignment(machine, wave, inst, lane, at, access.bytes);
         footprint.lanes |= u64{inside(machine, wave, inst, lane, at, access.bytes)} << lane;
       }
