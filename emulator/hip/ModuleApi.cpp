@@ -19,6 +19,15 @@ hipError_t launch(hipFunction_t handle, dim3 grid, dim3 block, std::uint64_t lds
   return Front::get().submit(stream, std::move(task));
 }
 
+/// Workgroups run one after another on each core, so a grid that waits for itself would not end.
+hipError_t launchTogether(hipFunction_t function, dim3 grid, dim3 block, std::uint64_t lds,
+                          hipStream_t stream, void **parameters) {
+  if (std::uint64_t{grid.x} * grid.y * grid.z > 1)
+    return fail(hipErrorNotSupported, "a cooperative launch of {}x{}x{} workgroups; one works here",
+                grid.x, grid.y, grid.z);
+  return launch(function, grid, block, lds, stream, parameters, nullptr);
+}
+
 template <typename Use> hipError_t withFunction(const void *handle, Use &&use) {
   return guarded([&] {
     std::shared_ptr<Function> function;
@@ -160,6 +169,22 @@ hipError_t hipDrvLaunchKernelEx(const WavesmithDriverLaunchConfig *config, hipFu
     return launch(function, dim3(config->gridDimX, config->gridDimY, config->gridDimZ),
                   dim3(config->blockDimX, config->blockDimY, config->blockDimZ),
                   config->sharedMemBytes, config->stream, parameters, extra);
+  });
+}
+hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned gridX, unsigned gridY,
+                                            unsigned gridZ, unsigned blockX, unsigned blockY,
+                                            unsigned blockZ, unsigned lds, hipStream_t stream,
+                                            void **parameters) {
+  return guarded([&] {
+    return launchTogether(function, dim3(gridX, gridY, gridZ), dim3(blockX, blockY, blockZ), lds,
+                          stream, parameters);
+  });
+}
+hipError_t hipLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
+                                      void **parameters, unsigned lds, hipStream_t stream) {
+  return guarded([&] {
+    return launchTogether(static_cast<hipFunction_t>(const_cast<void *>(function)), grid, block,
+                          lds, stream, parameters);
   });
 }
 hipError_t hipLaunchKernel(const void *function, dim3 grid, dim3 block, void **parameters,

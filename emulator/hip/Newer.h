@@ -113,6 +113,10 @@ hipError_t hipExtModuleLaunchKernel(hipFunction_t function, std::uint32_t global
                                     hipStream_t stream, void **kernelParams, void **extra,
                                     hipEvent_t startEvent, hipEvent_t stopEvent,
                                     std::uint32_t flags);
+hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned gridX, unsigned gridY,
+                                            unsigned gridZ, unsigned blockX, unsigned blockY,
+                                            unsigned blockZ, unsigned sharedMemBytes,
+                                            hipStream_t stream, void **kernelParams);
 hipError_t hipModuleLoadFatBinary(hipModule_t *module, const void *image);
 hipError_t hipModuleGetFunctionCount(unsigned *count, hipModule_t module);
 hipError_t hipExtGetLastError();
