@@ -103,7 +103,11 @@ Expected<std::shared_ptr<HipTable>> HipTable::load(const std::string &path) {
   // Not in the 5.2 headers, and the old symbol has the old layout in every release.
   table->propertiesR0600_ =
       symbol<decltype(table->propertiesR0600_)>(library, "hipGetDevicePropertiesR0600");
-  WAVESMITH_TRY(table->check(table->hipInit(0), "hipInit").withContext(path));
+  const hipError_t started = table->hipInit(0);
+  // The emulator refuses to start only for settings that it cannot read: its caller's mistake.
+  if (started != hipSuccess && table->isEmulator())
+    return Status(StatusCode::InvalidArgument, table->wavesmithEmulatorLastError());
+  WAVESMITH_TRY(table->check(started, "hipInit").withContext(path));
   return table;
 }
 
@@ -229,14 +233,19 @@ Expected<std::shared_ptr<const HipTable>> HipTable::open(DeviceChoice choice) {
   std::string reason = "no amdgpu driver (/dev/kfd)";
   if (choice == DeviceChoice::Hip || driver) {
     auto table = openHip();
-    if (table || choice == DeviceChoice::Hip)
+    if (table)
       return share(std::move(table));
+    if (choice == DeviceChoice::Hip)
+      return error(table.status().code(), "no usable GPU: {}; the device emulator needs none",
+                   table.status().message());
     reason = table.status().message();
   }
   static std::atomic_flag said;
   if (!said.test_and_set())
     log::info("hip", "using the emulator reason=\"{}\"", reason);
   auto emulator = openEmulator();
+  if (!emulator && emulator.status().code() == StatusCode::InvalidArgument)
+    return emulator.status();
   if (!emulator)
     return error(emulator.status().code(), "no GPU ({}) and no emulator: {}", reason,
                  emulator.status().message());

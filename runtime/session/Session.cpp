@@ -4,6 +4,8 @@
 #include <chrono>
 #include <span>
 
+#include <unistd.h>
+
 #include "runtime/support/Hash.h"
 
 namespace wavesmith {
@@ -54,6 +56,29 @@ struct Tensors {
     return {origin(dq), origin(dk), origin(dv), origin(dout), origin(dlse), dwork.address()};
   }
 };
+
+/// Asked before anything is filled: the kernel would let us start and then end the process.
+Status checkMemory(const CheckedProblem &c, bool emulated) {
+  std::uint64_t bytes = 0;
+  for (const TensorShape &shape : {c.q, c.k, c.v, c.out, c.lse})
+    bytes += static_cast<std::uint64_t>(shape.extentBytes());
+  if (emulated)
+    bytes *= 2; // its device memory is the host's
+  const long pages = ::sysconf(_SC_PHYS_PAGES), pageBytes = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || pageBytes <= 0)
+    return Status::ok();
+  const std::uint64_t memory =
+      static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(pageBytes);
+  if (bytes <= memory)
+    return Status::ok();
+  constexpr double kGigabyte = 1e9;
+  return error(
+      StatusCode::ResourceExhausted,
+      "{} query and {} key tokens of {} heads need {:.1f} GB of host memory, the machine has "
+      "{:.1f} GB; want fewer tokens or heads",
+      c.totalQ, c.totalKv, c.problem.heads, static_cast<double>(bytes) / kGigabyte,
+      static_cast<double>(memory) / kGigabyte);
+}
 
 } // namespace
 
@@ -112,6 +137,7 @@ Expected<RunReport> Session::run(const RunRequest &request) {
   };
   WAVESMITH_ASSIGN(const AttentionPlan plan,
                    planAttention(withPadding(request.problem, request.padding)));
+  WAVESMITH_TRY(checkMemory(plan.checked, table_->isEmulator()));
   WAVESMITH_TRY(configureEmulator(request));
   WAVESMITH_ASSIGN(const DeviceInfo device, table_->queryDevice(table_->device().ordinal));
 

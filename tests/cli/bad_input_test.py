@@ -34,6 +34,36 @@ class BadInput(CliTest):
 
     def test_unknown_flag(self):
         self.refused([*run(), "--fast"], "--fast")
+        self.refused(["--fast", *run()], "--fast", "before the subcommand")
+
+    def test_flag_with_a_value(self):
+        for flag in ("--causal", "--verify", "--model-cycles"):
+            self.refused([*run(), flag + "=no"], flag[2:])
+            self.refused([*run(), flag, "no"], "no")
+
+    def test_empty_values(self):
+        # What a script passes when its variable is not set: never a quiet default.
+        for option in ("kv_heads", "checks", "order", "seed", "chip", "device", "splits", "trace"):
+            self.refusedRun("--" + option.replace("_", "-"), **{option: ""})
+        for option in RUN:
+            self.refusedRun(option, **{option[2:].replace("-", "_"): ""})
+        for option in ("--head-dims", "--dtypes", "--causal", "--jobs"):
+            self.refused(["build", "--targets", "gfx942", "-o", "out", option, ""], option)
+        self.refused(["build", "--targets", "gfx942", "-o", ""], "--output")
+        self.refused(["exec", ""], "launch")
+        self.refused(["inspect", ""], "file")
+        self.assertEqual(list(self.dir.iterdir()), [])
+
+    def test_emulator_variable(self):
+        for text, *words in (
+            ("fast", "key=value"),
+            ("chip=MI999", "MI999", "MI325X"),
+            ("order=sideways", "sideways", "vmem-early"),
+            ("seed=-1", "-1"),
+            ("checks=memory,luck", "luck"),
+            ("speed=1", "speed", "order"),
+        ):
+            self.refused(run(), "WAVESMITH_EMULATOR", *words, WAVESMITH_EMULATOR=text)
 
     def test_missing_flag(self):
         self.refusedRun("--target", without=["--target"])

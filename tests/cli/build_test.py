@@ -3,10 +3,13 @@
 import hashlib
 import json
 import os
+import resource
+import signal
+import subprocess
 import unittest
 
 import schema
-from cli import ENVIRONMENT, HAVE_COMPILER, CliTest
+from cli import BINARY, ENVIRONMENT, HAVE_COMPILER, CliTest
 
 
 class Build(CliTest):
@@ -53,6 +56,33 @@ class Build(CliTest):
         for size in (len(data) - 1, len(data) // 2, 100, 16):
             path.write_bytes(data[:size])
             self.refused(["inspect", str(path)], path.name)
+
+    @unittest.skipUnless(HAVE_COMPILER, "this build has no compiler")
+    def test_failing_write(self):
+        # The second object does not fit: neither does the first stay, nor an old manifest go stale.
+        self.json("build", *self.ARGS)
+        largest = max(p.stat().st_size for p in (self.dir / "out").glob("*.co"))
+        out = self.dir / "out"
+        before = {p.name: (p.read_bytes(), p.stat().st_mtime_ns) for p in out.iterdir()}
+
+        def bound():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (largest - 1, largest - 1))
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+        for directory in ("out", "new"):
+            process = subprocess.run(
+                [BINARY, *self.ARGS[:-1], directory],
+                capture_output=True,
+                text=True,
+                cwd=self.dir,
+                env=self.env,
+                preexec_fn=bound,
+            )
+            self.assertEqual(process.returncode, ENVIRONMENT, process.stderr)
+            self.assertIn("File too large", process.stderr)
+        after = {p.name: (p.read_bytes(), p.stat().st_mtime_ns) for p in out.iterdir()}
+        self.assertEqual(before, after)
+        self.assertFalse((self.dir / "new").exists())
 
     def test_output_is_a_file(self):
         (self.dir / "out").write_text("x")

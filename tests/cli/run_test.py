@@ -2,10 +2,11 @@
 
 import os
 import signal
+import subprocess
 import time
 import unittest
 
-from cli import ENVIRONMENT, HAVE_COMPILER, CliTest
+from cli import BINARY, ENVIRONMENT, HAVE_COMPILER, CliTest
 
 CALL = ("run", "--target", "gfx942", "--dtype", "bf16", "--head-dim", "64x64", "--verify")
 SMALL = (*CALL, "--heads", "2", "--lens", "33:33")
@@ -134,7 +135,41 @@ class Run(CliTest):
     def test_no_gpu(self):
         if os.path.exists("/dev/kfd"):
             self.skipTest("there may be a GPU")
-        self.refused([*SMALL, "--device", "hip"], code=ENVIRONMENT)
+        self.refused([*SMALL, "--device", "hip"], "no usable GPU", "emulator", code=ENVIRONMENT)
+
+    def test_more_than_the_machine_has(self):
+        # 128 heads of 2^24 tokens are terabytes.
+        call = (*CALL, "--heads", "128", "--lens", "16777216:16777216")
+        self.refused(call, "16777216", "GB of host memory", code=ENVIRONMENT)
+
+    def test_emulator_variable(self):
+        setting = "chip=MI300X,order=vmem-early,lds-late,seed=7,checks=memory,races"
+        report = self.json("run", *SMALL, WAVESMITH_EMULATOR=setting)
+        on = {name for name, count in report["checks"].items() if count is not None}
+        self.assertEqual(on, {"memory", "races"})
+        self.assertIn("MI300X", report["device"])
+        _, out, _ = self.wavesmith(*SMALL, WAVESMITH_EMULATOR=setting)
+        self.assertIn("order vmem-early,lds-late, seed 7", out)
+        # Flags win.
+        flags = ("--checks", "all", "--order", "poison", "--seed", "2", "--chip", "MI325X")
+        _, out, _ = self.wavesmith(*SMALL, *flags, WAVESMITH_EMULATOR=setting)
+        self.assertIn("MI325X (emulated), order poison, seed 2", out)
+        self.assertIn("waits 0", out)
+
+    def test_output_that_nobody_gets(self):
+        with open("/dev/full", "w") as full:
+            for args in (SMALL, ("--version",), ("run", "--help"), ("targets", "--json")):
+                process = subprocess.run(
+                    [BINARY, *args], stdout=full, stderr=subprocess.PIPE, text=True, env=self.env
+                )
+                self.assertEqual(process.returncode, ENVIRONMENT, args)
+                self.assertIn("standard output", process.stderr)
+        # A reader that has seen enough is another matter.
+        read, write = os.pipe()
+        os.close(read)
+        process = subprocess.run([BINARY, *SMALL], stdout=write, stderr=subprocess.PIPE, env=self.env)
+        os.close(write)
+        self.assertEqual((process.returncode, process.stderr), (0, b""))
 
 
 if __name__ == "__main__":

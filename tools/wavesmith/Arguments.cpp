@@ -8,6 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "emulator/Emulator.h"
+#include "runtime/support/Env.h"
+
 namespace wavesmith::cli {
 namespace {
 
@@ -15,6 +18,26 @@ template <typename T> bool parseWhole(std::string_view text, T &value) {
   const char *end = text.data() + text.size();
   const auto [rest, code] = std::from_chars(text.data(), end, value);
   return code == std::errc() && rest == end;
+}
+
+/// One of the settings in WAVESMITH_EMULATOR; a piece without "=" belongs to the one before it.
+std::string fromEnvironment(std::string_view key) {
+  std::string value, current;
+  const std::string text = env::get("WAVESMITH_EMULATOR");
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view piece = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(piece.size() + 1, rest.size()));
+    const std::size_t equals = piece.find('=');
+    if (equals != std::string_view::npos)
+      current = piece.substr(0, equals);
+    if (current != key)
+      continue;
+    if (equals == std::string_view::npos)
+      value.append(",").append(piece);
+    else
+      value = piece.substr(equals + 1);
+  }
+  return value;
 }
 
 } // namespace
@@ -132,6 +155,28 @@ Status checkChip(std::string_view flag, std::string_view chip, std::string_view 
   }
   return error(StatusCode::InvalidArgument, "{} is \"{}\"; chips of {}: {}", flag, chip, target,
                fmt::join(fitting, ", "));
+}
+
+Expected<EmulatorSettings> emulatorSettings(std::string_view checks, std::string_view order,
+                                            std::string_view seed, std::string_view chip) {
+  struct Setting {
+    std::string value, name;
+  };
+  const auto pick = [](std::string_view flag, std::string_view key, std::string_view fallback) {
+    if (!flag.empty())
+      return Setting{std::string(flag), fmt::format("--{}", key)};
+    const std::string set = fromEnvironment(key);
+    return Setting{set.empty() ? std::string(fallback) : set, "WAVESMITH_EMULATOR"};
+  };
+  const Setting checksFrom = pick(checks, "checks", "all"),
+                orderFrom = pick(order, "order", "default"), seedFrom = pick(seed, "seed", "1");
+  // The emulator reads these texts itself; here for the flag's name in the message.
+  WAVESMITH_TRY(withFlag(checksFrom.name, emulator::Checks::parse(checksFrom.value)).status());
+  WAVESMITH_TRY(
+      withFlag(orderFrom.name, emulator::ExecutionOrder::parse(orderFrom.value)).status());
+  EmulatorSettings settings{checksFrom.value, orderFrom.value, std::string(chip)};
+  WAVESMITH_ASSIGN(settings.seed, parseSeed(seedFrom.name, seedFrom.value));
+  return settings;
 }
 
 Status refuseLater(std::string_view flag, bool given) {

@@ -41,6 +41,15 @@ template <typename T> Expected<T> withFlag(std::string_view flag, Expected<T> va
   return value.status().withContext(flag);
 }
 
+/// How the emulator is to run: the flags, where they are empty WAVESMITH_EMULATOR, else the
+/// defaults.
+struct EmulatorSettings {
+  std::string checks, order, chip;
+  std::uint64_t seed = 1;
+};
+Expected<EmulatorSettings> emulatorSettings(std::string_view checks, std::string_view order,
+                                            std::string_view seed, std::string_view chip);
+
 /// Names of the flags in messages: run says "--target", build "--targets".
 struct SpecFlags {
   std::string_view target, dtype, headDim;

@@ -1,12 +1,15 @@
 // wavesmith build: code objects ahead of time, with a manifest of keys and digests. Everything is
-// compiled before anything is written, and the manifest is written last.
+// compiled and written aside before the first file takes its name; the manifest is the last one.
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -34,6 +37,54 @@ struct Built {
   KernelSpec spec;
   KernelLookup lookup;
   Status status;
+};
+
+/// Where the files wait for each other: a directory inside the output, gone with this object, as is
+/// the output when this run made it and nothing was published.
+class Staging {
+public:
+  static Expected<std::unique_ptr<Staging>> create(const std::string &output) {
+    std::error_code code;
+    const bool existed = fs::exists(output, code);
+    fs::create_directories(output, code);
+    if (code)
+      return error(StatusCode::Io, "cannot make {}: {}", output, code.message());
+    std::string pattern = (fs::path(output) / ".partial-XXXXXX").string();
+    if (!::mkdtemp(pattern.data()))
+      return systemError(errno, "cannot write into", output);
+    return std::unique_ptr<Staging>(new Staging(output, std::move(pattern), !existed));
+  }
+  Staging(const Staging &) = delete;
+  Staging &operator=(const Staging &) = delete;
+  ~Staging() {
+    std::error_code ignored;
+    fs::remove_all(directory_, ignored);
+    if (created_)
+      fs::remove(output_, ignored); // only when empty
+  }
+
+  Status add(const std::string &name, std::span<const std::byte> bytes) {
+    WAVESMITH_TRY(publishFile((fs::path(directory_) / name).string(), bytes));
+    names_.push_back(name);
+    return Status::ok();
+  }
+  /// In the order of add().
+  Status publish() const {
+    for (const std::string &name : names_) {
+      const fs::path to = fs::path(output_) / name;
+      if (std::rename((fs::path(directory_) / name).c_str(), to.c_str()) != 0)
+        return systemError(errno, "rename to", to.string());
+    }
+    return Status::ok();
+  }
+
+private:
+  Staging(std::string output, std::string directory, bool created)
+      : output_(std::move(output)), directory_(std::move(directory)), created_(created) {}
+
+  std::string output_, directory_;
+  bool created_;
+  std::vector<std::string> names_;
 };
 
 /// Compiles all of them, `jobs` at a time; the first error in the specs' order.
@@ -88,11 +139,7 @@ public:
     KernelStore store(std::move(options));
     WAVESMITH_TRY(compileAll(store, kernels, jobCount_));
 
-    std::error_code code;
-    fs::create_directories(output_, code);
-    if (code)
-      return error(StatusCode::Io, "cannot make {}: {}", output_, code.message());
-
+    WAVESMITH_ASSIGN(const std::unique_ptr<Staging> staging, Staging::create(output_));
     const Toolchain &toolchain = store.toolchain();
     Json manifest = {{"version", 1},
                      {"toolchain",
@@ -106,7 +153,7 @@ public:
         {"ok", true}, {"directory", output_}, {"manifest", ""}, {"kernels", Json::array()}};
     result.text = fmt::format("{:<58} {:>8}  {:<7} {:>10}\n", "kernel", "bytes", "from", "compile");
     for (const Built &kernel : kernels) {
-      WAVESMITH_ASSIGN(Json row, write(kernel, toolchain));
+      WAVESMITH_ASSIGN(Json row, write(kernel, toolchain, *staging));
       manifest["kernels"].push_back(row);
       row.erase("target");
       row["provider"] = kernel.lookup.provider;
@@ -117,7 +164,8 @@ public:
                                  kernel.lookup.compileMs);
     }
     const std::string path = (fs::path(output_) / "manifest.json").string();
-    WAVESMITH_TRY(publishFile(path, asBytes(manifest.dump(2) + "\n")));
+    WAVESMITH_TRY(staging->add("manifest.json", asBytes(manifest.dump(2) + "\n")));
+    WAVESMITH_TRY(staging->publish());
 
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -172,10 +220,10 @@ private:
     return Status::ok();
   }
 
-  Expected<Json> write(const Built &kernel, const Toolchain &toolchain) const {
+  static Expected<Json> write(const Built &kernel, const Toolchain &toolchain, Staging &staging) {
     const CodeObjectBlob &blob = *kernel.lookup.object;
     const std::string name = kernel.spec.kernelName();
-    WAVESMITH_TRY(publishFile((fs::path(output_) / (name + ".co")).string(), blob.bytes));
+    WAVESMITH_TRY(staging.add(name + ".co", blob.bytes));
     return Json{{"name", name},
                 {"file", name + ".co"},
                 {"target", kernel.spec.target},

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "emulator/Emulator.h"
 #include "runtime/exec/Exec.h"
 #include "runtime/support/Env.h"
 #include "runtime/support/Status.h"
@@ -44,10 +43,9 @@ public:
 
   void declare(CLI::App &app) override {
     app.add_option("launch", file_, "Launch file (docs/launch-json.md)")->required();
-    app.add_option("--checks", checks_, "all, none, or check names with commas")
-        ->default_val("all");
-    app.add_option("--order", order_, "Execution order (docs/emulator.md)")->default_val("default");
-    app.add_option("--seed", seed_, "Of preemptive orders")->default_val("1");
+    app.add_option("--checks", checks_, "all, none, or check names with commas; default: all");
+    app.add_option("--order", order_, "Execution order (docs/emulator.md)");
+    app.add_option("--seed", seed_, "Of preemptive orders; default: 1");
     app.add_option("--chip", chip_, "Chip that the emulator models");
     app.add_flag("--coverage", coverage_, "Count executions per instruction");
     app.add_flag("--model-cycles", modelCycles_, "Not supported yet");
@@ -57,11 +55,13 @@ public:
   Expected<Result> run() override {
     WAVESMITH_TRY(refuseLater("--model-cycles", modelCycles_));
     WAVESMITH_TRY(refuseLater("--trace", !trace_.empty()));
-    // The emulator reads these texts itself; here for the flag's name in the message.
-    WAVESMITH_TRY(withFlag("--checks", emulator::Checks::parse(checks_)).status());
-    WAVESMITH_TRY(withFlag("--order", emulator::ExecutionOrder::parse(order_)).status());
-    ExecOptions options{.checks = checks_, .order = order_, .chip = chip_, .coverage = coverage_};
-    WAVESMITH_ASSIGN(options.seed, parseSeed("--seed", seed_));
+    WAVESMITH_ASSIGN(const EmulatorSettings emulator,
+                     emulatorSettings(checks_, order_, seed_, chip_));
+    ExecOptions options{.checks = emulator.checks,
+                        .order = emulator.order,
+                        .seed = emulator.seed,
+                        .chip = emulator.chip,
+                        .coverage = coverage_};
     WAVESMITH_ASSIGN(options.device,
                      withFlag("WAVESMITH_DEVICE", parseDeviceChoice(env::get("WAVESMITH_DEVICE"))));
 

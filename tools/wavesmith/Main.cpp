@@ -2,9 +2,12 @@
 // stderr; with --json stdout carries an object in every case (docs/schemas/error.json on errors).
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +15,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "runtime/support/Files.h"
 #include "runtime/support/Status.h"
 #include "tools/wavesmith/Command.h"
 
@@ -50,10 +54,12 @@ Status asEnvironment(const Status &status) {
 
 namespace {
 
-void write(std::FILE *stream, std::string_view text) {
-  // A reader that went away (| head) is no error of ours.
-  (void)std::fwrite(text.data(), 1, text.size(), stream);
-  (void)std::fflush(stream);
+/// 0, or why the text did not arrive. A reader that went away (| head) is no error of ours.
+int write(std::FILE *stream, std::string_view text) {
+  errno = 0;
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0;
+  return written || errno == EPIPE ? 0 : errno;
 }
 
 std::string oneLine(std::string text) {
@@ -66,12 +72,32 @@ std::string oneLine(std::string text) {
 
 int fail(bool json, ExitCode exitCode, std::string_view code, std::string_view message) {
   const std::string line = oneLine(std::string(message));
-  write(stderr, fmt::format("wavesmith: error: {}\n", line));
+  // Where stderr itself is lost, the exit code is all that is left to say.
+  (void)write(stderr, fmt::format("wavesmith: error: {}\n", line));
   if (json) {
     const Json document = {{"ok", false}, {"error", {{"code", code}, {"message", line}}}};
-    write(stdout, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    (void)write(stdout, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   }
   return static_cast<int>(exitCode);
+}
+
+/// Prints what was asked for; an answer that nobody got is no success.
+int answer(ExitCode exitCode, std::string_view text) {
+  if (const int reason = write(stdout, text))
+    return fail(false, ExitCode::Environment, "io",
+                systemError(reason, "write", "standard output").message());
+  return static_cast<int>(exitCode);
+}
+
+/// An empty value is most often a shell variable that was not set: never a quiet default.
+Status refuseEmptyValues(const CLI::App &command) {
+  for (const CLI::Option *option : command.get_options())
+    for (const std::string &value : option->results())
+      if (value.empty())
+        return error(StatusCode::InvalidArgument,
+                     "{} is \"\"; expected a value (without the option: its default)",
+                     option->get_name());
+  return Status::ok();
 }
 
 bool isJsonFlag(std::string_view argument) { return argument == "--json"; }
@@ -107,10 +133,19 @@ int runMain(int argc, char **argv) {
     CLI::App *sub = app.add_subcommand(command->name(), command->summary());
     sub->add_flag("--json", json, "Print one JSON object (schema: docs/schemas/)");
     command->declare(*sub);
+    for (CLI::Option *option : sub->get_options())
+      if (option->get_items_expected_max() == 0)
+        option->disable_flag_override(); // --causal=no is no way to write nothing
     declared.emplace_back(sub, command.get());
   }
 
-  // CLI11 would only say that a subcommand is required.
+  // CLI11 would only say that a subcommand, or something in it, is required.
+  static constexpr std::string_view kGlobal[] = {"--json", "--help", "-h", "--version"};
+  if (argc > 1 && argv[1][0] == '-' && std::ranges::find(kGlobal, argv[1]) == std::end(kGlobal))
+    return fail(std::any_of(argv + 1, argv + argc, isJsonFlag), ExitCode::BadInput,
+                "invalid-argument",
+                fmt::format("unknown option \"{}\" before the subcommand; expected one of: {}",
+                            argv[1], fmt::join(kGlobal, ", ")));
   std::vector<std::string> names;
   names.reserve(commands.size());
   for (const auto &command : commands)
@@ -126,11 +161,9 @@ int runMain(int argc, char **argv) {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &) {
     const auto chosen = app.get_subcommands();
-    write(stdout, chosen.empty() ? app.help() : chosen.front()->help());
-    return 0;
+    return answer(ExitCode::Fine, chosen.empty() ? app.help() : chosen.front()->help());
   } catch (const CLI::CallForVersion &) {
-    write(stdout, "wavesmith " WAVESMITH_VERSION "\n");
-    return 0;
+    return answer(ExitCode::Fine, "wavesmith " WAVESMITH_VERSION "\n");
   } catch (const CLI::ParseError &error) {
     // The parse may have stopped before it reached the flag.
     const bool wantsJson = std::any_of(argv + 1, argv + argc, isJsonFlag);
@@ -143,14 +176,16 @@ int runMain(int argc, char **argv) {
   for (const auto &[sub, command] : declared) {
     if (!sub->parsed())
       continue;
+    if (const Status status = refuseEmptyValues(*sub); !status.isOk())
+      return fail(json, exitCodeOf(status.code()), statusCodeName(status.code()), status.message());
     Expected<Result> result = command->run();
     if (!result) {
       const Status status = result.status();
       return fail(json, exitCodeOf(status.code()), statusCodeName(status.code()), status.message());
     }
-    write(stdout, json ? result->json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+    return answer(result->exitCode,
+                  json ? result->json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
                        : result->text);
-    return static_cast<int>(result->exitCode);
   }
   return static_cast<int>(ExitCode::BadInput);
 }
@@ -159,10 +194,18 @@ int runMain(int argc, char **argv) {
 } // namespace wavesmith::cli
 
 int main(int argc, char **argv) {
+  // write() deals with a reader that is gone.
+  std::signal(SIGPIPE, SIG_IGN);
   // Our own code throws nothing; memory may run out, and the parsing library throws. What handles
   // that must not allocate.
   try {
     return wavesmith::cli::runMain(argc, argv);
+  } catch (const std::bad_alloc &) {
+    std::fputs("wavesmith: error: out of memory; want a smaller call or more memory\n", stderr);
+    if (std::any_of(argv + 1, argv + argc, wavesmith::cli::isJsonFlag))
+      std::puts(R"({"ok": false, "error": {"code": "resource-exhausted", )"
+                R"("message": "out of memory; want a smaller call or more memory"}})");
+    return static_cast<int>(wavesmith::cli::ExitCode::Environment);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "wavesmith: error: %s\n", error.what());
     if (std::any_of(argv + 1, argv + argc, wavesmith::cli::isJsonFlag))

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "emulator/Emulator.h"
 #include "runtime/dispatch/AttentionProblem.h"
 #include "runtime/hip/HipTable.h"
 #include "runtime/session/Session.h"
@@ -40,13 +39,11 @@ public:
     app.add_flag("--verify", verify_, "Compare with a float64 reference; exit 1 on a mismatch");
     app.add_option("--checks", checks_,
                    "all, none, or of: memory,uninitialised,waits,races,barriers,hazards,alignment,"
-                   "registers")
-        ->default_val("all");
+                   "registers; default: all");
     app.add_option("--order", order_,
                    "Emulator's execution order: default, or of: vmem-early vmem-late lds-early "
-                   "lds-late lockstep run-to-barrier preemptive poison, with commas")
-        ->default_val("default");
-    app.add_option("--seed", seed_, "Of the inputs and of preemptive orders")->default_val("1");
+                   "lds-late lockstep run-to-barrier preemptive poison, with commas");
+    app.add_option("--seed", seed_, "Of the inputs and of preemptive orders; default: 1");
     app.add_option("--chip", chip_, "Chip that the emulator models: MI300X, MI308X, MI325X");
     app.add_option("--device", device_,
                    "auto, hip or emulator; auto takes a real GPU if one is there");
@@ -99,12 +96,11 @@ private:
     // Everything that depends on more than one flag.
     WAVESMITH_ASSIGN([[maybe_unused]] const CheckedProblem checked, checkProblem(problem));
 
-    // The emulator reads these texts itself; here for the flag's name in the message.
-    WAVESMITH_TRY(withFlag("--checks", emulator::Checks::parse(checks_)).status());
-    WAVESMITH_TRY(withFlag("--order", emulator::ExecutionOrder::parse(order_)).status());
-    request.checks = checks_;
-    request.order = order_;
-    WAVESMITH_ASSIGN(request.seed, parseSeed("--seed", seed_));
+    WAVESMITH_ASSIGN(const EmulatorSettings emulator,
+                     emulatorSettings(checks_, order_, seed_, chip_));
+    request.checks = emulator.checks;
+    request.order = emulator.order;
+    request.seed = emulator.seed;
     if (!chip_.empty())
       WAVESMITH_TRY(checkChip("--chip", chip_, problem.target));
     request.chip = chip_;
