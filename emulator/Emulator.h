@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "emulator/cycles/CycleReport.h"
 #include "runtime/codeobject/CodeObject.h"
 #include "runtime/support/Status.h"
 
@@ -77,9 +79,11 @@ struct RunOptions {
   Checks checks;
   ExecutionOrder order;
   std::uint64_t seed = 1;
-  int threads = 0;       ///< host threads; 0 = all cores
-  int maxFaults = 16;    ///< reports kept; all are counted
-  bool coverage = false; ///< count executions per instruction
+  int threads = 0;          ///< host threads; 0 = all cores
+  int maxFaults = 16;       ///< reports kept; all are counted
+  bool coverage = false;    ///< count executions per instruction
+  bool modelCycles = false; ///< trace some workgroups and model the launch's time
+  std::string chip;         ///< that the model takes: "MI325X"; empty: the target's default
   std::uint64_t maxInstructionsPerWave = std::uint64_t{1} << 34; ///< a hang becomes a fault
 };
 
@@ -101,7 +105,8 @@ struct RunReport {
     std::string disassembly;
     std::uint64_t count;
   };
-  std::vector<Executed> coverage; ///< when asked for
+  std::vector<Executed> coverage;      ///< when asked for
+  std::optional<CycleReport> modelled; ///< when asked for
   bool clean() const { return faults.empty(); }
 };
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <thread>
 
+#include "emulator/cycles/CycleModel.h"
 #include "emulator/machine/Machine.h"
 
 namespace wavesmith::emulator {
@@ -178,6 +180,12 @@ Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
   launch.packetAddress = packet.address;
 
   u64 groups = u64{config.grid[0]} * config.grid[1] * config.grid[2];
+  const cycles::Chip *chip = nullptr;
+  std::optional<cycles::TraceSampler> sampler;
+  if (options.modelCycles) {
+    WAVESMITH_ASSIGN(chip, cycles::findChip(options.chip, gfx950 ? "gfx950" : "gfx942"));
+    launch.sampler = &sampler.emplace(*program, *chip->architecture, groups);
+  }
   u64 threads = options.threads > 0 ? u64(options.threads)
                                     : std::max(1u, std::thread::hardware_concurrency());
   threads = std::min(threads, groups);
@@ -194,6 +202,13 @@ Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
   RunReport report;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.instructions = merged.instructions;
+  if (sampler) {
+    u64 workItems = u64{config.block[0]} * config.block[1] * config.block[2];
+    report.modelled =
+        cycles::modelLaunch(*sampler, *chip,
+                            {static_cast<int>((workItems + kLanes - 1) / kLanes), program->vgprs(),
+                             static_cast<int>(kernel->sgprs), static_cast<int>(ldsBytes)});
+  }
   report.faultCounts = merged.counts;
   for (auto &[index, faults] : merged.faults)
     for (Fault &fault : faults)

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
+#include "emulator/cycles/Trace.h"
 #include "emulator/machine/Handlers.h"
 
 namespace wavesmith::emulator {
@@ -246,6 +248,8 @@ template <bool kChecked> void Machine::turn(Wave &wave, u64 limit) {
     } else {
       inst.handler(*this, wave, inst);
     }
+    if (recorder_) [[unlikely]]
+      recorder_->step(wave, inst);
     if (wave.stopped)
       return;
   }
@@ -314,9 +318,19 @@ GroupFaults Machine::runGroup(std::array<u32, 3> id) {
   faults_ = GroupFaults();
   reported_.clear();
   startWaves(id);
+  u64 index = id[0] + u64{launch.grid[0]} * (id[1] + u64{launch.grid[1]} * id[2]), executed = 0;
+  std::optional<cycles::TraceRecorder> recorder;
+  if (launch.sampler && launch.sampler->wants(index))
+    recorder_ = &recorder.emplace(*launch.sampler, index, group.waves.size());
   schedule();
+  recorder_ = nullptr;
   for (auto &wave : group.waves)
-    instructions_ += wave->instructions;
+    executed += wave->instructions;
+  instructions_ += executed;
+  if (launch.sampler)
+    launch.sampler->setInstructions(index, executed);
+  if (recorder)
+    launch.sampler->add(recorder->take());
   return std::move(faults_);
 }
 

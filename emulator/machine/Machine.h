@@ -16,6 +16,11 @@
 
 namespace wavesmith::emulator {
 
+namespace cycles {
+class TraceRecorder;
+class TraceSampler;
+} // namespace cycles
+
 /// What all workgroups of a launch have in common.
 struct Launch {
   Program *program = nullptr;
@@ -25,6 +30,7 @@ struct Launch {
   u32 ldsBytes = 0, ldsLimit = 0;
   u32 scratchBytes = 0; ///< per lane
   u64 kernargAddress = 0, packetAddress = 0;
+  cycles::TraceSampler *sampler = nullptr; ///< null: no cycle model
 };
 
 struct GroupFaults {
@@ -122,6 +128,7 @@ private:
   GroupFaults faults_;
   std::set<std::pair<int, u64>> reported_;
   std::mt19937_64 random_;
+  cycles::TraceRecorder *recorder_ = nullptr; ///< of the workgroup that runs
 };
 
 } // namespace wavesmith::emulator

@@ -1,0 +1,55 @@
+#pragma once
+// Vector and scalar memory as one compute unit sees it: address unit, L1, its share of L2, MALL and
+// HBM. Latencies by where a line is found, one bandwidth bucket per level. One simulation, one
+// thread.
+
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include "emulator/cycles/Chips.h"
+#include "emulator/isa/Types.h"
+
+namespace wavesmith::emulator::cycles {
+
+/// Least-recently-used sets of line numbers.
+class LineCache {
+public:
+  LineCache(int lines, int ways);
+  /// Was it there? It is afterwards.
+  bool touch(u64 line);
+
+private:
+  int ways_;
+  u64 sets_, clock_ = 0;
+  std::vector<u64> tags_, used_;
+};
+
+class MemoryPath {
+public:
+  /// `shared`: lines that other workgroups read too, so they are found in MALL.
+  MemoryPath(const Chip &chip, int activeCus, const std::unordered_set<u64> &shared);
+
+  /// When the last line of a load is there. `addressClk` is the instruction's time in the address
+  /// unit.
+  double load(double now, int addressClk, std::span<const u64> lines, u64 salt);
+  double store(double now, int addressClk, std::span<const u64> lines, u64 salt);
+  double scalarLoad(double now, std::span<const u64> lines);
+
+  double hbmBytes() const { return hbmBytes_; }
+  double fillBusy() const { return fillBusy_; }
+  double hbmBusy() const { return hbmBusy_; }
+
+private:
+  double enter(double now, int addressClk, std::size_t lines);
+  u64 salted(u64 line, u64 salt) const { return shared_.count(line) ? line : line ^ (salt << 48); }
+
+  const Architecture &a_;
+  const std::unordered_set<u64> &shared_;
+  LineCache l1_, l2_, scalar_;
+  double hbmPerClk_, mallPerClk_;
+  double addressFree_ = 0, l1Free_ = 0, fillFree_ = 0, mallFree_ = 0, hbmFree_ = 0, writeFree_ = 0;
+  double hbmBytes_ = 0, fillBusy_ = 0, hbmBusy_ = 0;
+};
+
+} // namespace wavesmith::emulator::cycles

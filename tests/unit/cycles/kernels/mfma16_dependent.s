@@ -1,0 +1,6 @@
+.include "micro.inc"
+begin
+.rept REPEAT
+  mfma16
+.endr
+end

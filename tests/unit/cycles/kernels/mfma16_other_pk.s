@@ -1,0 +1,13 @@
+.include "micro.inc"
+begin
+  two_waves
+.rept REPEAT
+  mfma16
+.endr
+  s_branch done
+second:
+.rept REPEAT
+  repeat_pk VALUE
+.endr
+done:
+end
