@@ -4,7 +4,7 @@
 #   scripts/test.sh                the default set
 #   scripts/test.sh --long         the long set too, and the runtime-only, asan and tsan builds
 #   scripts/test.sh --label lit    only tests of one label: unit lit emu device e2e fuzz
-#                                clients (from PyPI; else only with --long)
+#                                  clients (from PyPI; else only with --long)
 #   scripts/test.sh -- ARGS...     ARGS go to ctest
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

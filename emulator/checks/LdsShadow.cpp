@@ -1,7 +1,8 @@
 // LDS races, and LDS DMA that was not waited for.
 //
 // An access of wave b is ordered after an operation of wave a exactly when a had completed it
-// (waited for it) on arriving at the last barrier that b has passed.
+// (waited for it) on arriving at the last barrier that b has passed. A store of what is there
+// already conflicts with no earlier store: both orders leave the same bytes.
 
 #include "emulator/checks/LdsShadow.h"
 
@@ -16,12 +17,39 @@ namespace {
 constexpr u64 kMaxSequence = (u64{1} << 27) - 1;
 u32 keySequence(u64 sequence) { return static_cast<u32>(std::min(sequence, kMaxSequence)); }
 
+u32 writeKey(const Wave &wave, const LdsFootprint &access) {
+  return keySequence(access.sequence) << 5 | static_cast<u32>(wave.id) << 1 | access.dma;
+}
+
 u8 byteMask(u32 address, u32 dword, unsigned size) {
   u8 mask = 0;
   for (u32 byte = 0; byte < 4; ++byte)
     if (dword * 4 + byte >= address && dword * 4 + byte < address + size)
       mask |= static_cast<u8>(1 << byte);
   return mask;
+}
+
+/// The bytes that a lane stores to a dword, in place.
+u32 storedValue(const LdsFootprint &access, int lane, u32 dword) {
+  u32 address = access.address[lane];
+  if (access.bytes >= 4 && address % 4 == 0)
+    return access.data[dword - address / 4][lane];
+  u32 value = 0;
+  for (u32 byte = 0; byte < 4; ++byte) {
+    u32 from = dword * 4 + byte - address; // wraps where the lane does not store
+    if (from < access.bytes) {
+      u32 word = access.data[from / 4][lane] >> (access.high ? 16 : 0);
+      value |= ((word >> (from % 4 * 8)) & 0xff) << (byte * 8);
+    }
+  }
+  return value;
+}
+
+u32 byteBits(u8 mask) {
+  u32 bits = 0;
+  for (int byte = 0; byte < 4; ++byte)
+    bits |= (mask >> byte) & 1 ? 0xffu << (8 * byte) : 0;
+  return bits;
 }
 
 template <typename Use> void forEachDword(const LdsFootprint &access, Use use) {
@@ -38,12 +66,14 @@ template <typename Use> void forEachDword(const LdsFootprint &access, Use use) {
 void LdsShadow::resize(std::size_t waves, u32 bytes) {
   writes_.resize(bytes / 4 + 8);
   writtenBytes_.resize(bytes / 4 + 8);
+  values_.resize(bytes / 4 + 8);
   reads_.assign(waves, std::vector<u32>(bytes / 4 + 8));
   history_.assign(waves * 2, std::vector<const Inst *>(kHistory));
 }
 
 void LdsShadow::reset() {
   std::fill(writes_.begin(), writes_.end(), 0);
+  agreements_.clear();
   for (auto &reads : reads_)
     std::fill(reads.begin(), reads.end(), 0);
 }
@@ -62,6 +92,19 @@ void LdsShadow::thresholds(const Machine &machine, const Wave &wave, bool dmaAcc
       slot[1] = keySequence(other->vectorDoneAt[parity]);
     }
   }
+}
+
+bool LdsShadow::repeats(const LdsFootprint &access, int lane, u32 dword) const {
+  if (!access.data || !(writtenBytes_[dword] & kStored))
+    return false;
+  u8 mask = byteMask(access.address[lane], dword, access.bytes) & writtenBytes_[dword];
+  return ((storedValue(access, lane, dword) ^ values_[dword]) & byteBits(mask)) == 0;
+}
+
+u32 LdsShadow::agreed(u32 dword) const {
+  auto found = agreements_.find(dword);
+  return found != agreements_.end() && found->second.key == writes_[dword] ? found->second.waves
+                                                                           : 0;
 }
 
 void LdsShadow::remember(const Wave &wave, const LdsFootprint &access) {
@@ -105,7 +148,7 @@ void LdsShadow::reportRead(Machine &machine, Wave &wave, const LdsFootprint &acc
   forEachDword(access, [&](int lane, u32 dword) {
     u32 key = writes_[dword], from = (key >> 1) & 15;
     bool dma = key & 1;
-    if ((key >> 5) <= threshold_[key & 31] ||
+    if ((key >> 5) <= threshold_[key & 31] || ((agreed(dword) >> wave.id) & 1) ||
         !(writtenBytes_[dword] & byteMask(access.address[lane], dword, access.bytes)))
       return;
     const Inst *writer = instOf(from, dma, key >> 5);
@@ -128,7 +171,7 @@ void LdsShadow::reportRead(Machine &machine, Wave &wave, const LdsFootprint &acc
 void LdsShadow::write(Machine &machine, Wave &wave, const LdsFootprint &access) {
   thresholds(machine, wave, access.dma);
   u32 *writes = writes_.data();
-  u32 key = keySequence(access.sequence) << 5 | static_cast<u32>(wave.id) << 1 | access.dma;
+  u32 key = writeKey(wave, access);
   bool bad = false;
   u32 first = access.address[0] / 4;
   bool dense =
@@ -161,15 +204,21 @@ void LdsShadow::write(Machine &machine, Wave &wave, const LdsFootprint &access) 
     reportWrite(machine, wave, access);
   if (dense) {
     std::fill_n(writes + first, kLanes, key);
-    std::fill_n(writtenBytes_.data() + first, kLanes, u8{15});
+    std::fill_n(writtenBytes_.data() + first, kLanes, access.data ? u8{15 | kStored} : u8{15});
+    if (access.data)
+      std::copy_n(access.data[0], kLanes, values_.data() + first);
     return;
   }
   forEachDword(access, [&](int lane, u32 dword) {
     u8 mask = access.bytes >= 4 && access.address[lane] % 4 == 0
                   ? u8{15}
                   : byteMask(access.address[lane], dword, access.bytes);
-    if (access.atomic)
-      mask |= kAtomic;
+    u8 kind = access.atomic ? kAtomic : access.data ? kStored : u8{0};
+    if (access.data) {
+      u32 bits = byteBits(mask);
+      values_[dword] = (values_[dword] & ~bits) | (storedValue(access, lane, dword) & bits);
+    }
+    mask |= kind;
     // Lanes of one access add up.
     writtenBytes_[dword] = writes[dword] == key ? writtenBytes_[dword] | mask : mask;
     writes[dword] = key;
@@ -179,13 +228,16 @@ void LdsShadow::write(Machine &machine, Wave &wave, const LdsFootprint &access) 
 void LdsShadow::reportWrite(Machine &machine, Wave &wave, const LdsFootprint &access) {
   u64 entry = machine.launch.program->entryAddress();
   bool races = machine.checks(CheckKind::Races), waits = machine.checks(CheckKind::Waits);
+  std::vector<std::pair<u32, u32>> repeated; // dword, waves
   forEachDword(access, [&](int lane, u32 dword) {
     u8 mask = byteMask(access.address[lane], dword, access.bytes);
     u32 key = writes_[dword], from = (key >> 1) & 15;
     if (overtakes(access, dword) && (writtenBytes_[dword] & mask)) {
       const Inst *writer = instOf(from, key & 1, key >> 5);
       bool own = from == static_cast<u32>(wave.id);
-      if (own ? waits : races)
+      if (!own && repeats(access, lane, dword)) {
+        repeated.push_back({dword, agreed(dword) | 1u << from | 1u << wave.id});
+      } else if (own ? waits : races)
         machine.fault(own ? CheckKind::Waits : CheckKind::Races, wave, *access.inst, lane,
                       fmt::format("writes LDS at {:#x} with no completed wait{} after the write by "
                                   "{}{} of wave {} at +{:#x}",
@@ -198,6 +250,10 @@ void LdsShadow::reportWrite(Machine &machine, Wave &wave, const LdsFootprint &ac
       u32 limit = own ? (access.dma ? keySequence(wave.ldsDone) : ~0u) : threshold_[2 * other];
       if (sequence <= limit || !(own ? waits : races))
         continue;
+      // Who reads what it stored itself does not notice that it is stored again.
+      bool afterStore = ((agreed(dword) >> other) & 1) || (other == from && sequence > (key >> 5));
+      if (!own && afterStore && repeats(access, lane, dword))
+        continue;
       const Inst *reader = instOf(other, false, sequence);
       machine.fault(own ? CheckKind::Waits : CheckKind::Races, wave, *access.inst, lane,
                     fmt::format("writes LDS at {:#x} with no completed wait{} after the read by {} "
@@ -206,6 +262,8 @@ void LdsShadow::reportWrite(Machine &machine, Wave &wave, const LdsFootprint &ac
                                 reader->pc - entry));
     }
   });
+  for (auto [dword, waves] : repeated)
+    agreements_[dword] = {writeKey(wave, access), waves};
 }
 
 } // namespace wavesmith::emulator

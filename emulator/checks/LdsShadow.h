@@ -2,6 +2,7 @@
 // Who touched which LDS dword last: the memory of the race check. Each dword keeps its last writer
 // and, per wave, its last reader, by that wave's own order of operations. Owned by a Workgroup.
 
+#include <unordered_map>
 #include <vector>
 
 #include "emulator/isa/Inst.h"
@@ -20,6 +21,8 @@ struct LdsFootprint {
   u64 sequence;
   bool dma;
   bool atomic = false; ///< no race with another atomic: the hardware serialises them
+  const u32 (*data)[kLanes] = nullptr; ///< what a plain store writes, by dword of a lane
+  bool high = false;                   ///< the upper halves of it
 };
 
 class LdsShadow {
@@ -41,13 +44,25 @@ private:
     return (writes_[dword] >> 5) > threshold_[writes_[dword] & 31] &&
            !(access.atomic && (writtenBytes_[dword] & kAtomic));
   }
+  /// Whether a store leaves the bytes of another wave's store as they are, which compilers rely on
+  /// where they spread a value over more waves than it has elements.
+  bool repeats(const LdsFootprint &access, int lane, u32 dword) const;
+  /// The waves, as a mask, that stored what the last write of the dword repeated.
+  u32 agreed(u32 dword) const;
   void remember(const Wave &wave, const LdsFootprint &access);
   const Inst *instOf(std::size_t wave, bool dma, u64 sequence) const;
 
   // A key is sequence << 5 | wave << 1 | dma; zero is "never".
   std::vector<u32> writes_;
-  std::vector<u8> writtenBytes_; ///< mask of the last write, and kAtomic
-  static constexpr u8 kAtomic = 16;
+  std::vector<u8> writtenBytes_; ///< mask of the last write, and kAtomic or kStored
+  static constexpr u8 kAtomic = 16, kStored = 32;
+  std::vector<u32> values_; ///< of the last plain store
+  /// The waves that stored the same, with the key of the last. Few dwords, so the usual path does
+  /// not look.
+  struct Agreement {
+    u32 key, waves;
+  };
+  std::unordered_map<u32, Agreement> agreements_;
   std::vector<std::vector<u32>> reads_; ///< sequence, [wave][dword]
   /// The last instructions of each wave and counter, for messages.
   static constexpr std::size_t kHistory = 1024;

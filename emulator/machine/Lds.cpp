@@ -203,8 +203,9 @@ void landAtomic(Machine &machine, Wave &wave, PendingOp &op) {
       second |= u64{op.data[3][lane]} << 32;
     }
     std::memcpy(&old, &group.lds[address], access.bytes);
-    // ds_cmpst: the first data operand is what to compare with.
-    u64 next = access.second ? applyAtomic(AtomicKind::CompareSwap, old, second, data, access.bytes)
+    // With two data operands the first is what to compare with.
+    u64 next = access.second ? applyAtomic(static_cast<AtomicKind>(access.atomic), old, second, data,
+                                           access.bytes)
                              : applyAtomic(static_cast<AtomicKind>(access.atomic), old, data, 0,
                                            access.bytes);
     std::memcpy(&group.lds[address], &next, access.bytes);
@@ -328,6 +329,10 @@ void examine(Machine &machine, Wave &wave, const PendingOp &op) {
       highest = std::max(highest, address[lane]);
     }
     LdsFootprint footprint{&inst, op.lanes, address, access.bytes, op.sequence, false, atomic};
+    if (inst.row->use == Use::Store) {
+      footprint.data = op.data + element * (access.bytes < 4 ? 1 : access.bytes / 4);
+      footprint.high = access.high;
+    }
     // Lanes that are off may hold anything; look closer only when some lane is suspicious.
     if (low % std::min<unsigned>(access.bytes, 4) ||
         u64{highest} + access.bytes > machine.group.ldsBytes) {
