@@ -135,8 +135,10 @@ i64 ComputeUnit::ready(SimWave &wave, const OpInfo &op, i64 now) {
   default:
     if (op.kind == Kind::Wait)
       return waitReady(wave, op, now);
-    if (op.kind == Kind::End) // what is in flight completes first
-      return std::max(now, wave.vectorPending.empty() ? now : wave.vectorPending.back());
+    if (op.kind == Kind::End && !wave.vectorPending.empty() && wave.vectorPending.back() > now) {
+      wave.reason = Stall::VectorMemory; // what is in flight completes first
+      return wave.vectorPending.back();
+    }
     return now;
   }
 }
@@ -205,7 +207,7 @@ void ComputeUnit::issueMemory(SimWave &wave, const OpInfo &op, u32 access, i64 n
     return;
   }
   if (op.kind == Kind::Store)
-    done = memory_.store(clk, op.portClk, lines, salt);
+    done = memory_.store(clk, op.portClk, lines, kLanes * op.accessBytes, salt);
   else
     done = memory_.load(clk, op.portClk, lines, salt);
   if (op.kind == Kind::LdsDma) {

@@ -81,12 +81,14 @@ double MemoryPath::load(double now, int addressClk, std::span<const u64> lines, 
   return done;
 }
 
-double MemoryPath::store(double now, int addressClk, std::span<const u64> lines, u64 salt) {
+double MemoryPath::store(double now, int addressClk, std::span<const u64> lines, double bytes,
+                         u64 salt) {
   double start = enter(now, addressClk, lines.size()), done = start;
+  if (!lines.empty())
+    bytes = std::min<double>(a_.lineBytes, bytes / static_cast<double>(lines.size()));
   for (u64 plain : lines) {
     u64 line = salted(plain, salt);
     l2_.touch(line);
-    double bytes = a_.lineBytes;
     double ready = pass(writeFree_, start, bytes, a_.writeBytesPerClk);
     ready = std::max(ready, pass(hbmFree_, start, bytes, hbmPerClk_));
     hbmBytes_ += bytes;

@@ -33,7 +33,8 @@ public:
   /// When the last line of a load is there. `addressClk` is the instruction's time in the address
   /// unit.
   double load(double now, int addressClk, std::span<const u64> lines, u64 salt);
-  double store(double now, int addressClk, std::span<const u64> lines, u64 salt);
+  /// `bytes`: of all lanes; a store moves what it writes, a load whole lines.
+  double store(double now, int addressClk, std::span<const u64> lines, double bytes, u64 salt);
   double scalarLoad(double now, std::span<const u64> lines);
 
   double hbmBytes() const { return hbmBytes_; }
