@@ -167,7 +167,9 @@ class Run(CliTest):
         # A reader that has seen enough is another matter.
         read, write = os.pipe()
         os.close(read)
-        process = subprocess.run([BINARY, *SMALL], stdout=write, stderr=subprocess.PIPE, env=self.env)
+        process = subprocess.run(
+            [BINARY, *SMALL], stdout=write, stderr=subprocess.PIPE, env=self.env
+        )
         os.close(write)
         self.assertEqual((process.returncode, process.stderr), (0, b""))
 
