@@ -17,20 +17,27 @@ ORDERS = (
 )  # fmt: skip
 
 
-def compile_kernel(target, fn, signature, constants, options, aligned):
+def compile_kernel(target, fn, signature, constants, options, aligned, small):
     names = fn.arg_names
+    attributes = [["tt.divisibility", 16]]
+    pointer = attributes + ([["tt.pointer_range", 32]] if small else [])
     source = ASTSource(
         fn=fn,
         signature={name: signature.get(name, "constexpr") for name in names},
         constexprs={(names.index(name),): value for name, value in constants.items()},
-        attrs={(i,): [["tt.divisibility", 16]] for i, n in enumerate(names) if n in aligned},
+        attrs={
+            (i,): pointer if signature[name].startswith("*") else attributes
+            for i, name in enumerate(names)
+            if name in aligned
+        },
     )
     return triton.compile(source, target=GPUTarget("hip", target, 64), options=options)
 
 
 class Trial:
-    def __init__(self, target, folder):
-        self.target, self.folder = target, folder
+    def __init__(self, target, folder, small):
+        """small: promise that buffers are below 2 GiB, and get buffer instructions for it."""
+        self.target, self.folder, self.small = target, folder, small
         self.types, self.buffers, self.launches, self.shapes = {}, {}, [], {}
 
     def input(self, name, values, dtype, out=False):
@@ -69,7 +76,9 @@ class Trial:
                     aligned.add(name)
         # Triton appends the addresses of its scratch memory, which these kernels do not use.
         passed += [{"buffer": None}, {"buffer": None}]
-        kernel = compile_kernel(self.target, fn, signature, constants, options, aligned)
+        kernel = compile_kernel(
+            self.target, fn, signature, constants, options, aligned, self.small
+        )
         path = self.folder / f"{len(self.launches)}.co"
         path.write_bytes(kernel.asm["hsaco"])
         self.launches.append({

@@ -8,6 +8,7 @@ import clients
 
 clients.enter()
 
+import math  # noqa: E402
 import os  # noqa: E402
 import pathlib  # noqa: E402
 import shutil  # noqa: E402
@@ -17,9 +18,10 @@ import unittest  # noqa: E402
 
 sys.path.insert(0, str(clients.ROOT / "bench/peers"))
 import numpy as np  # noqa: E402
+import triton  # noqa: E402
 import triton_attention  # noqa: E402  sets a cache directory for Triton
 import triton_sources as src  # noqa: E402
-from numerics import to_bf16, from_bf16  # noqa: E402
+from numerics import from_bf16, from_small, to_bf16, to_small  # noqa: E402
 from trial import ORDERS, Trial  # noqa: E402
 
 EIGHT = {"gfx942": ("fp8e4b8", "fp8e5b16"), "gfx950": ("fp8e4nv", "fp8e5")}
@@ -29,6 +31,7 @@ OUT = {"fp32": F32, "fp16": 2.0**-11, "bf16": 2.0**-8, "fp64": 2.0**-53}
 
 class TritonKernels(unittest.TestCase):
     target = None
+    small = False
 
     def setUp(self):
         if self.target is None:
@@ -36,7 +39,7 @@ class TritonKernels(unittest.TestCase):
         self.rng = np.random.default_rng(3)
         folder = pathlib.Path(tempfile.mkdtemp(prefix="wavesmith-triton-"))
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
-        self.trial = Trial(self.target, folder)
+        self.trial = Trial(self.target, folder, self.small)
 
     def check(self, expected, orders=ORDERS):
         """expected: for each output its values and the absolute error allowed (0: equal)."""
@@ -188,12 +191,10 @@ class TritonKernels(unittest.TestCase):
         y = self.trial.input("y", self.normal(n) + 3, "fp32")
         self.trial.output("out", (13, n), "fp32")
         self.trial.launch(src.float_math, [3], ["x", "y", "out", n], {"BLOCK": 128}, num_warps=2)
-        from math import erf
-
         a = np.abs(x)
         want = np.stack([
             np.exp(x), np.log(a), np.sqrt(a), 1 / np.sqrt(a), np.sin(x), np.cos(x), x / y,
-            np.vectorize(erf)(x), np.floor(x) + np.ceil(y), x * y + x, 1 / (1 + np.exp(-x)),
+            np.vectorize(math.erf)(x), np.floor(x) + np.ceil(y), x * y + x, 1 / (1 + np.exp(-x)),
             np.clip(x, -0.5, 0.5), x / y,
         ])  # fmt: skip
         # In units of F32 of the value: what the library promises; exp scales its input by log2(e)
@@ -242,8 +243,6 @@ class TritonKernels(unittest.TestCase):
             self.trial.output(name, (n,), dtype)
         names = "x half brain eight five whole back".split()
         self.trial.launch(src.convert, [4], [*names, n], {"BLOCK": 128}, num_warps=2)
-        from numerics import from_small, to_small
-
         eight = from_small(to_small(x, e4), e4)
         self.check({
             "half": (x.astype(np.float16).astype(float), 0),
@@ -299,6 +298,30 @@ class TritonKernels(unittest.TestCase):
 
     def test_gemm_float32(self):
         self.gemm("fp32", num_stages=2)
+
+    def large_gemm(self, dtype, knob, **options):
+        """A tile as it is used for speed, with one of Triton's own variants of the loop."""
+        m, n, k = 256, 256, 384
+        a = self.trial.input("a", self.normal(m, k), dtype)
+        b = self.trial.input("b", self.normal(n, k), dtype).T
+        self.trial.output("c", (m, n), "fp32")
+        with triton.knobs.amd.scope():
+            setattr(triton.knobs.amd, knob, True)
+            self.trial.launch(
+                src.gemm, [1, 1], ["a", "b", "c", m, n, k, k, 1, 1, k, n],
+                {"BM": 256, "BN": 256, "BK": 64}, num_warps=8, num_stages=2, **options,
+            )  # fmt: skip
+        bound = k * F32 * (np.abs(a) @ np.abs(b))
+        self.check({"c": (a @ b, bound)}, ORDERS[:1] + ORDERS[3:])
+
+    def test_gemm_pingpong(self):
+        self.large_gemm("bf16", "use_block_pingpong", matrix_instr_nonkdim=16)
+
+    def test_gemm_async_copy(self):
+        self.large_gemm("fp16", "use_async_copy", matrix_instr_nonkdim=32)
+
+    def test_gemm_in_thread_transpose(self):
+        self.large_gemm(EIGHT[self.target][0], "use_in_thread_transpose")
 
     # Attention
 
@@ -387,8 +410,6 @@ class Gfx950(TritonKernels):
         packed = form == "e2m1"
         a = self.normal(m, k)
         b = self.normal(n, k)
-        from numerics import from_small, to_small
-
         operands = []
         for name, values in (("a", a), ("b", b)):
             codes = to_small(values, element)
@@ -419,6 +440,16 @@ class Gfx950(TritonKernels):
 
     def test_scaled_gemm_fp4(self):
         self.scaled_gemm("e2m1", "e2m1")
+
+
+class Gfx942Buffers(Gfx942):
+    """As compiled at run time for tensors below 2 GiB: with buffer instructions."""
+
+    small = True
+
+
+class Gfx950Buffers(Gfx950):
+    small = True
 
 
 del TritonKernels  # unittest would run it too
