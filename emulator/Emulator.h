@@ -84,7 +84,8 @@ struct RunOptions {
   bool coverage = false;    ///< count executions per instruction
   bool modelCycles = false; ///< trace some workgroups and model the launch's time
   std::string chip;         ///< that the model takes: "MI325X"; empty: the target's default
-  std::uint64_t maxInstructionsPerWave = std::uint64_t{1} << 34; ///< a hang becomes a fault
+  /// A hang becomes a fault, in minutes. The longest sequence of the contract needs 2^27.
+  std::uint64_t maxInstructionsPerWave = std::uint64_t{1} << 28;
 };
 
 struct LaunchConfig {

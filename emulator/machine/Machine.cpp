@@ -304,7 +304,8 @@ void Machine::schedule() {
             waiting += fmt::format(" {}", other->id);
         fatal(
             CheckKind::Barriers, *wave, *wave->inst, -1,
-            fmt::format("the wave did not end within {} instructions{}{}",
+            fmt::format("the wave did not end within {} instructions (max_instructions in "
+                        "WAVESMITH_EMULATOR){}{}",
                         launch.options->maxInstructionsPerWave,
                         waiting.empty() ? "" : "; waves that wait for it at a barrier:", waiting));
       }
