@@ -1,4 +1,4 @@
-"""AMD's Python bindings of HIP over the front: what a program sees that never heard of Wavesmith."""
+"""AMD's Python bindings of HIP over the front: a program that never heard of Wavesmith."""
 
 import clients
 

@@ -76,9 +76,7 @@ class Trial:
                     aligned.add(name)
         # Triton appends the addresses of its scratch memory, which these kernels do not use.
         passed += [{"buffer": None}, {"buffer": None}]
-        kernel = compile_kernel(
-            self.target, fn, signature, constants, options, aligned, self.small
-        )
+        kernel = compile_kernel(self.target, fn, signature, constants, options, aligned, self.small)
         path = self.folder / f"{len(self.launches)}.co"
         path.write_bytes(kernel.asm["hsaco"])
         self.launches.append({

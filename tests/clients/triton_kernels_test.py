@@ -66,9 +66,7 @@ class TritonKernels(unittest.TestCase):
         b = self.trial.input("b", self.normal(n), dtype)
         self.trial.output("out", (n,), dtype)
         # The rest of the last block is not in memory and so must not be touched; nor is it stored.
-        self.trial.launch(
-            src.vector_add, [2], ["a", "b", "out", n], {"BLOCK": 512}, num_warps=4
-        )
+        self.trial.launch(src.vector_add, [2], ["a", "b", "out", n], {"BLOCK": 512}, num_warps=4)
         self.check({"out": (a + b, OUT[dtype] * np.abs(a + b) + 2.0**-25)})
 
     def test_add_float32(self):
@@ -87,9 +85,7 @@ class TritonKernels(unittest.TestCase):
         rows, n = 3, 777
         x = self.trial.input("x", 3 * self.normal(rows, n), "fp32")
         self.trial.output("out", (rows, n), "fp16")
-        self.trial.launch(
-            src.softmax, [rows], ["x", "out", n, n], {"BLOCK": 1024}, num_warps=4
-        )
+        self.trial.launch(src.softmax, [rows], ["x", "out", n, n], {"BLOCK": 1024}, num_warps=4)
         e = np.exp(x - x.max(1, keepdims=True))
         y = e / e.sum(1, keepdims=True)
         # Rounding to half dominates; the least subnormal is 2^-24.
@@ -217,7 +213,9 @@ class TritonKernels(unittest.TestCase):
             return np.array([((int(v) + half) % (2 * half)) - half for v in values])
 
         def divide(p, q):  # towards zero, as C does
-            return np.array([abs(u) // v * (1 if u >= 0 else -1) for u, v in zip(p, q, strict=True)])
+            return np.array(
+                [abs(u) // v * (1 if u >= 0 else -1) for u, v in zip(p, q, strict=True)]
+            )
 
         wide = wrap(x * 0x123456789 + y, 64).astype(object)
         xu = x % 2**32
