@@ -454,5 +454,6 @@ del TritonKernels  # unittest would run it too
 
 
 if __name__ == "__main__":
+    shutil.rmtree(triton_attention.CACHE)
     os.environ["TRITON_CACHE_DIR"] = str(clients.SCRATCH / "triton-cache")
     unittest.main()
