@@ -1,6 +1,7 @@
 """wavesmith run: verified results, the cache between processes, damage, races, kills."""
 
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -155,6 +156,19 @@ class Run(CliTest):
         _, out, _ = self.wavesmith(*SMALL, *flags, WAVESMITH_EMULATOR=setting)
         self.assertIn("MI325X (emulated), order poison, seed 2", out)
         self.assertIn("waits 0", out)
+
+    def test_files_that_may_not_grow(self):
+        def bound():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+        process = subprocess.run(
+            [BINARY, *SMALL], capture_output=True, text=True, env=self.env, preexec_fn=bound
+        )
+        # The linker's files are too large already: an answer, where the signal would be death.
+        self.assertEqual(process.returncode, ENVIRONMENT, process.stderr)
+        self.assertIn("File too large", process.stderr)
+        self.assertEqual(process.stderr.count("\n"), 1)
+        self.assertEqual(list(self.cache.iterdir()), [])
 
     def test_output_that_nobody_gets(self):
         with open("/dev/full", "w") as full:

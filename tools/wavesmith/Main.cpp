@@ -194,8 +194,9 @@ int runMain(int argc, char **argv) {
 } // namespace wavesmith::cli
 
 int main(int argc, char **argv) {
-  // write() deals with a reader that is gone.
+  // Whoever writes deals with a reader that is gone and a file that may not grow.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   // Our own code throws nothing; memory may run out, and the parsing library throws. What handles
   // that must not allocate.
   try {
