@@ -63,6 +63,12 @@ Status setOne(Config &config, std::string_view key, const std::string &value) {
     WAVESMITH_ASSIGN(run.checks, emulator::Checks::parse(value));
     return Status::ok();
   }
+  if (key == "model") {
+    if (value != "on" && value != "off")
+      return error(StatusCode::InvalidArgument, "model={}: want on or off", value);
+    run.modelCycles = value == "on";
+    return Status::ok();
+  }
   if (key == "streams") {
     if (value != "fifo" && value != "random")
       return error(StatusCode::InvalidArgument, "streams={}: want fifo or random", value);
@@ -80,7 +86,7 @@ Status setOne(Config &config, std::string_view key, const std::string &value) {
   if (row == std::end(numbers))
     return error(StatusCode::InvalidArgument,
                  "{}={}: no such setting; want chip, target, order, seed, checks, threads, "
-                 "coverage, max_faults, max_instructions or streams",
+                 "coverage, model, max_faults, max_instructions or streams",
                  key, value);
   WAVESMITH_ASSIGN(std::uint64_t number, parseNumber(key, value, row->second));
   if (key == "seed")
@@ -113,9 +119,10 @@ std::span<const Chip> chips() { return kChips; }
 
 std::string Config::text() const {
   return fmt::format("chip={},target={},order={},seed={},checks={},threads={},coverage={},"
-                     "streams={}",
+                     "model={},streams={}",
                      chip->name, chip->target, run.order.text(), run.seed, checksText(run.checks),
-                     run.threads, run.coverage ? 1 : 0, randomStreams ? "random" : "fifo");
+                     run.threads, run.coverage ? 1 : 0, run.modelCycles ? "on" : "off",
+                     randomStreams ? "random" : "fifo");
 }
 
 Expected<Config> parseConfig(std::string_view text, const Config &base) {

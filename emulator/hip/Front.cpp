@@ -106,7 +106,8 @@ hipError_t Front::runKernel(const KernelTask &task, StreamState &stream) {
   // After a fault the data is nobody's; a real device would be gone. Reported once, it runs again.
   if (executor_.hasError(stream))
     return hipSuccess;
-  const Config settings = config();
+  Config settings = config();
+  settings.run.chip = settings.chip->name;
   emulator::LaunchConfig launch;
   launch.kernel = task.kernel;
   launch.grid = task.grid;

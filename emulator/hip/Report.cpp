@@ -1,5 +1,7 @@
 #include "emulator/hip/Report.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 namespace wavesmith::hipfront {
@@ -7,8 +9,42 @@ namespace {
 
 // A sweep may fault thousands of times; the counts stay exact, the texts are bounded.
 constexpr std::size_t kMaxFaults = 64;
+constexpr std::size_t kMaxLoops = 4;
 
 } // namespace
+
+void Report::Modelled::add(const emulator::CycleReport &launch) {
+  if (launch.cycles >= longest.cycles)
+    longest = launch;
+  const auto weight = static_cast<double>(launch.cycles), before = static_cast<double>(cycles);
+  const double all = std::max(1.0, weight + before);
+  const auto mix = [&](double &share, double of) { share = (share * before + of * weight) / all; };
+  mix(mfma, launch.mfmaUtilisation);
+  mix(valu, launch.valuUtilisation);
+  mix(lds, launch.ldsUtilisation);
+  mix(memory, launch.memoryUtilisation);
+  mix(balance, launch.balance);
+  cycles += launch.cycles;
+  microseconds += launch.microseconds;
+  sustainedMicroseconds += launch.sustainedMicroseconds;
+}
+
+std::string Report::Modelled::json() const {
+  nlohmann::ordered_json root = {
+      {"chip", longest.chip},         {"cycles", cycles},
+      {"microseconds", microseconds}, {"sustained_microseconds", sustainedMicroseconds},
+      {"mfma_utilisation", mfma},     {"valu_utilisation", valu},
+      {"lds_utilisation", lds},       {"memory_utilisation", memory},
+      {"balance", balance},           {"bound_by", longest.boundBy}};
+  root["loops"] = nlohmann::ordered_json::array();
+  for (const emulator::CycleReport::Loop &loop : longest.loops)
+    if (root["loops"].size() < kMaxLoops)
+      root["loops"].push_back({{"pc", loop.pc},
+                               {"iterations", loop.iterations},
+                               {"cycles", loop.cyclesPerIteration},
+                               {"mfma_occupancy", loop.mfmaOccupancy}});
+  return root.dump();
+}
 
 void Report::add(const std::string &kernel, const emulator::RunReport &run,
                  const emulator::Checks &checks) {
@@ -28,6 +64,11 @@ void Report::add(const std::string &kernel, const emulator::RunReport &run,
   ++row.launches;
   row.instructions += run.instructions;
   row.seconds += run.seconds;
+  if (run.modelled) {
+    if (!totals_.modelled)
+      totals_.modelled.emplace();
+    totals_.modelled->add(*run.modelled);
+  }
   for (const auto &executed : run.coverage) {
     Row &line = totals_.coverage[{kernel, executed.pc}];
     line.disassembly = executed.disassembly;
@@ -90,6 +131,9 @@ std::string Report::json(const std::string &settings, bool reset) {
                                 {"pc", place.second},
                                 {"disassembly", row.disassembly},
                                 {"count", row.count}});
+  root["modelled"] = nullptr;
+  if (totals.modelled)
+    root["modelled"] = nlohmann::ordered_json::parse(totals.modelled->json());
   root["settings"] = settings;
   return root.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

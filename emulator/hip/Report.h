@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,15 @@ private:
     std::string disassembly;
     std::uint64_t count = 0;
   };
+  /// Launches follow one another: times add up, shares are weighted by time.
+  struct Modelled {
+    std::uint64_t cycles = 0;
+    double microseconds = 0, sustainedMicroseconds = 0;
+    double mfma = 0, valu = 0, lds = 0, memory = 0, balance = 0;
+    emulator::CycleReport longest;
+    void add(const emulator::CycleReport &launch);
+    std::string json() const;
+  };
   struct Totals {
     std::uint64_t launches = 0, instructions = 0;
     double seconds = 0;
@@ -37,6 +47,7 @@ private:
     std::array<std::uint64_t, emulator::kCheckKinds> faultCounts{};
     std::vector<emulator::Fault> faults;
     std::map<std::string, Kernel> kernels;
+    std::optional<Modelled> modelled;
     std::map<std::pair<std::string, std::uint64_t>, Row> coverage;
   };
 

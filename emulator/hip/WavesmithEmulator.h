@@ -16,10 +16,11 @@ extern "C" {
 #endif
 
 /* Changes settings: "chip=MI325X,order=vmem-early,lds-late,seed=7". Keys: chip, target, order,
- * seed, checks, threads, coverage, max_faults, max_instructions, streams (fifo or random); a comma
- * part without '=' continues the value before it. Unnamed settings stay. The environment variable
- * WAVESMITH_EMULATOR has the same form and is read at the first HIP call. Returns 0, or a HIP error
- * whose text wavesmithEmulatorLastError() gives. A target cannot change while memory is allocated.
+ * seed, checks, threads, coverage, model (on or off: the cycle model), max_faults,
+ * max_instructions, streams (fifo or random); a comma part without '=' continues the value before
+ * it. Unnamed settings stay. The environment variable WAVESMITH_EMULATOR has the same form and is
+ * read at the first HIP call. Returns 0, or a HIP error whose text wavesmithEmulatorLastError()
+ * gives. A target cannot change while memory is allocated.
  */
 WAVESMITH_EMULATOR_API int wavesmithEmulatorConfigure(const char *settings);
 /* The settings in force, in the form above. */
@@ -31,7 +32,8 @@ WAVESMITH_EMULATOR_API const char *wavesmithEmulatorLastError(void);
 /* JSON about all kernels that finished since the last reset: {"launches", "instructions",
  * "seconds", "checks": {name: faults or null when not run}, "faults": [{...}],
  * "kernels": [{"name", "launches", "instructions", "seconds"}], "coverage": [{"kernel", "pc",
- * "disassembly", "count"}], "settings"}. Waits for nothing: synchronise first. */
+ * "disassembly", "count"}], "modelled": {"chip", "cycles", "microseconds", ...} or null,
+ * "settings"}. Waits for nothing: synchronise first. */
 WAVESMITH_EMULATOR_API const char *wavesmithEmulatorLastReport(int reset);
 
 #ifdef __cplusplus

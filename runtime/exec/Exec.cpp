@@ -21,8 +21,9 @@ constexpr const char *kCheckNames[] = {"memory",   "uninitialised", "waits",    
 Status configureEmulator(const HipTable &table, const LaunchFile &file,
                          const ExecOptions &options) {
   const std::string &target = file.object->target();
-  std::string settings = fmt::format("order={},checks={},seed={},coverage={}", options.order,
-                                     options.checks, options.seed, options.coverage ? 1 : 0);
+  std::string settings =
+      fmt::format("order={},checks={},seed={},coverage={},model={}", options.order, options.checks,
+                  options.seed, options.coverage ? 1 : 0, options.modelCycles ? "on" : "off");
   settings += options.chip.empty() ? ",target=" + target : ",chip=" + options.chip;
   if (table.wavesmithEmulatorConfigure(settings.c_str()) != 0)
     return error(StatusCode::InvalidArgument, "emulator settings: {}",
@@ -55,12 +56,14 @@ Expected<DeviceBuffer> makeBuffer(const HipTablePtr &table, const LaunchBuffer &
 
 /// Adds what the emulator saw since the last call.
 Status addEmulatorReport(const HipTable &table, ExecLaunch *launch, ExecReport &report) {
-  const auto root = nlohmann::json::parse(table.wavesmithEmulatorLastReport(1), nullptr, false);
+  const std::string text = table.wavesmithEmulatorLastReport(1);
+  const auto root = nlohmann::json::parse(text, nullptr, false);
   if (!root.is_object())
     return error(StatusCode::Internal, "the emulator's report is no JSON object");
   if (launch) {
     launch->instructions = root.value("instructions", std::uint64_t{0});
     launch->seconds = root.value("seconds", 0.0);
+    WAVESMITH_ASSIGN(launch->modelled, readModelled(text));
   }
   // Named: items() refers to what it is called on.
   const auto counts = root.value("checks", nlohmann::json::object());
@@ -176,11 +179,15 @@ Expected<ExecReport> runLaunchFile(const std::string &path, const ExecOptions &o
 std::string ExecReport::json(int indent) const {
   nlohmann::ordered_json root = {{"ok", ok()}, {"target", target}};
   root["launches"] = nlohmann::ordered_json::array();
-  for (const ExecLaunch &launch : launches)
+  for (const ExecLaunch &launch : launches) {
     root["launches"].push_back({{"kernel", launch.kernel.name},
                                 {"workgroups", launch.workgroups},
                                 {"instructions", launch.instructions},
-                                {"seconds", launch.seconds}});
+                                {"seconds", launch.seconds},
+                                {"modelled", nullptr}});
+    if (launch.modelled)
+      root["launches"].back()["modelled"] = nlohmann::ordered_json::parse(launch.modelled->json());
+  }
   auto &counts = root["checks"] = nlohmann::ordered_json::object();
   for (const auto &[name, count] : checks) {
     if (count)

@@ -12,6 +12,7 @@
 #include "runtime/codeobject/CodeObject.h"
 #include "runtime/exec/LaunchFile.h"
 #include "runtime/hip/HipTable.h"
+#include "runtime/hip/Modelled.h"
 
 namespace wavesmith {
 
@@ -23,13 +24,15 @@ struct ExecOptions {
   std::uint64_t seed = 1;
   std::string chip; ///< empty: the default one of the object's target
   bool coverage = false;
+  bool modelCycles = false;
 };
 
 struct ExecLaunch {
   KernelInfo kernel; ///< with its resources
   std::uint64_t workgroups = 0;
-  std::uint64_t instructions = 0; ///< wave instructions; 0 on a real device
-  double seconds = 0;             ///< as the host saw it; the emulator's own on the emulator
+  std::uint64_t instructions = 0;       ///< wave instructions; 0 on a real device
+  double seconds = 0;                   ///< as the host saw it; the emulator's own on the emulator
+  std::optional<ModelledTime> modelled; ///< none without the cycle model
 };
 
 struct ExecCoverage {

@@ -57,7 +57,8 @@ std::string RunReport::json(int indent) const {
   root["emulated"] = orNull(emulated, [](const EmulatedCost &cost) {
     return Json{{"instructions", cost.instructions}, {"seconds", cost.seconds}};
   });
-  root["modelled"] = nullptr; // the cycle model is not there yet
+  root["modelled"] =
+      orNull(modelled, [](const ModelledTime &time) { return Json::parse(time.json()); });
   return root.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -85,6 +86,7 @@ Status readEmulatorReport(std::string_view text, RunReport &report) {
   if (seconds == root.end() || !seconds->is_number())
     return bad("seconds");
   report.emulated = {instructions->get<std::uint64_t>(), seconds->get<double>()};
+  WAVESMITH_ASSIGN(report.modelled, readModelled(text));
   report.faults.clear();
   if (const auto faults = root.find("faults"); faults != root.end() && faults->is_array())
     for (const Json &fault : *faults)

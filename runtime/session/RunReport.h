@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/codeobject/CodeObject.h"
+#include "runtime/hip/Modelled.h"
 #include "runtime/verify/ErrorReport.h"
 
 namespace wavesmith {
@@ -40,6 +41,7 @@ struct RunReport {
   std::vector<CheckCount> checks;       ///< all eight, in the emulator's order
   std::vector<std::string> faults;      ///< the first, one line each
   std::optional<EmulatedCost> emulated; ///< none on a real device
+  std::optional<ModelledTime> modelled; ///< none without the cycle model
   double referenceSeconds = 0;
 
   bool ok() const { return failures.empty(); }

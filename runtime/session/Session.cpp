@@ -119,10 +119,10 @@ Session::Session(HipTablePtr table, std::shared_ptr<KernelStore> store)
 Status Session::configureEmulator(const RunRequest &request) {
   if (!table_->isEmulator())
     return Status::ok();
-  const std::string settings = fmt::format("{},order={},checks={},seed={}",
-                                           request.chip.empty() ? "target=" + request.problem.target
-                                                                : "chip=" + request.chip,
-                                           request.order, request.checks, request.seed);
+  const std::string settings = fmt::format(
+      "{},order={},checks={},seed={},model={}",
+      request.chip.empty() ? "target=" + request.problem.target : "chip=" + request.chip,
+      request.order, request.checks, request.seed, request.modelCycles ? "on" : "off");
   if (table_->wavesmithEmulatorConfigure(settings.c_str()) != 0)
     return error(StatusCode::InvalidArgument, "emulator settings: {}",
                  table_->wavesmithEmulatorLastError());

@@ -26,6 +26,7 @@ struct RunRequest {
   std::string chip;
   std::string order = "default";
   std::string checks = "all";
+  bool modelCycles = false;
   bool verify = true;
   AttentionTolerance tolerance;
   /// Told what is going on: "compile", "upload", "run", "reference", "compare".

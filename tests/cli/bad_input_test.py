@@ -134,7 +134,6 @@ class BadInput(CliTest):
 
     def test_flags_of_later_versions(self):
         self.refused([*run(), "--splits", "2"], "--splits", "not supported yet")
-        self.refused([*run(), "--model-cycles"], "--model-cycles", "not supported yet")
         self.refused([*run(), "--trace", "t.json"], "--trace", "not supported yet")
         self.assertFalse((self.dir / "t.json").exists())
 

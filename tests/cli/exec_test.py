@@ -237,11 +237,29 @@ class Exec(CliTest):
             (["--checks", "memory,none2"], "none2"),
             (["--seed", "x"], "--seed"),
             (["--chip", "MI1"], "MI1"),
-            (["--model-cycles"], "not supported yet"),
             (["--trace", "t"], "not supported yet"),
         ):
             self.refused(["exec", "launch.json", *flags], word)
         self.assertFalse((self.dir / "out.bin").exists())
+
+    def test_modelled(self):
+        self.put()
+        modelled = {}
+        for chip in ("MI300X", "MI308X"):
+            args = ("exec", "launch.json", "--model-cycles", "--chip", chip)
+            (launch,) = self.json("exec", *args)["launches"]
+            modelled[chip] = launch["modelled"]
+            self.assertEqual(launch["modelled"]["chip"], chip)
+            self.assertGreater(launch["modelled"]["cycles"], 0)
+            self.assertGreater(launch["modelled"]["microseconds"], 0)
+            # The same launch gives the same time.
+            (again,) = self.json("exec", *args)["launches"]
+            self.assertEqual(again["modelled"], launch["modelled"])
+        code, out, _ = self.wavesmith("exec", "launch.json", "--model-cycles")
+        self.assertEqual(code, 0)
+        self.assertIn("modelled", out)
+        (plain,) = self.json("exec", "exec", "launch.json")["launches"]
+        self.assertIsNone(plain["modelled"])
 
     def test_output_not_writable(self):
         self.launch["buffers"]["out"]["out"] = "no/such/dir/out.bin"

@@ -26,7 +26,7 @@ protected:
     hip = *opened;
     if (hip->isEmulator()) {
       ASSERT_EQ(hip->wavesmithEmulatorConfigure("chip=MI325X,order=default,seed=1,checks=all,"
-                                                "threads=2,coverage=0,streams=fifo"),
+                                                "threads=2,coverage=0,model=off,streams=fifo"),
                 0)
           << hip->wavesmithEmulatorLastError();
       hip->wavesmithEmulatorLastFault();

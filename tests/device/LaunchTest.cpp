@@ -160,7 +160,7 @@ TEST_P(Launch, AFaultIsReportedAtTheNextSynchronisationOnce) {
 TEST_P(Launch, TheReportCountsWork) {
   if (!hip->isEmulator())
     GTEST_SKIP() << "the emulator's report";
-  ASSERT_EQ(hip->wavesmithEmulatorConfigure("coverage=1,checks=memory"), 0);
+  ASSERT_EQ(hip->wavesmithEmulatorConfigure("coverage=1,checks=memory,model=on"), 0);
   DeviceBuffer out = buffer(2 * 64 * 4);
   const auto arguments = test::packArguments(out.data(), std::uint32_t{0});
   for (int i = 0; i < 3; ++i)
@@ -173,6 +173,8 @@ TEST_P(Launch, TheReportCountsWork) {
   EXPECT_EQ(report["instructions"], 3 * 2 * 10);
   EXPECT_EQ(report["checks"]["memory"], 0);
   EXPECT_TRUE(report["checks"]["waits"].is_null());
+  EXPECT_EQ(report["modelled"]["chip"], "MI325X");
+  EXPECT_GT(report["modelled"]["cycles"], 0);
   std::uint64_t executed = 0;
   for (const auto &row : report["coverage"])
     executed += row["count"].get<std::uint64_t>();

@@ -176,6 +176,7 @@ Expected<EmulatorSettings> emulatorSettings(std::string_view checks, std::string
       withFlag(orderFrom.name, emulator::ExecutionOrder::parse(orderFrom.value)).status());
   EmulatorSettings settings{checksFrom.value, orderFrom.value, std::string(chip)};
   WAVESMITH_ASSIGN(settings.seed, parseSeed(seedFrom.name, seedFrom.value));
+  settings.modelCycles = fromEnvironment("model") == "on";
   return settings;
 }
 

@@ -46,6 +46,7 @@ template <typename T> Expected<T> withFlag(std::string_view flag, Expected<T> va
 struct EmulatorSettings {
   std::string checks, order, chip;
   std::uint64_t seed = 1;
+  bool modelCycles = false; ///< as WAVESMITH_EMULATOR says
 };
 Expected<EmulatorSettings> emulatorSettings(std::string_view checks, std::string_view order,
                                             std::string_view seed, std::string_view chip);

@@ -19,6 +19,9 @@ std::string describe(const ExecReport &report) {
   for (const ExecLaunch &launch : report.launches)
     text += fmt::format("launch     {}: {} workgroups, {} wave instructions in {:.3f} s\n",
                         launch.kernel.name, launch.workgroups, launch.instructions, launch.seconds);
+  for (const ExecLaunch &launch : report.launches)
+    if (launch.modelled)
+      text += fmt::format("modelled   {}: {}\n", launch.kernel.name, launch.modelled->text());
   std::string checks;
   for (const auto &[name, count] : report.checks)
     checks += fmt::format("{}{} {}", checks.empty() ? "" : ", ", name,
@@ -48,12 +51,12 @@ public:
     app.add_option("--seed", seed_, "Of preemptive orders; default: 1");
     app.add_option("--chip", chip_, "Chip that the emulator models");
     app.add_flag("--coverage", coverage_, "Count executions per instruction");
-    app.add_flag("--model-cycles", modelCycles_, "Not supported yet");
+    app.add_flag("--model-cycles", modelCycles_,
+                 "Model the time of each launch on the chip (docs/emulator.md)");
     app.add_option("--trace", trace_, "Not supported yet");
   }
 
   Expected<Result> run() override {
-    WAVESMITH_TRY(refuseLater("--model-cycles", modelCycles_));
     WAVESMITH_TRY(refuseLater("--trace", !trace_.empty()));
     WAVESMITH_ASSIGN(const EmulatorSettings emulator,
                      emulatorSettings(checks_, order_, seed_, chip_));
@@ -61,7 +64,8 @@ public:
                         .order = emulator.order,
                         .seed = emulator.seed,
                         .chip = emulator.chip,
-                        .coverage = coverage_};
+                        .coverage = coverage_,
+                        .modelCycles = modelCycles_ || emulator.modelCycles};
     WAVESMITH_ASSIGN(options.device,
                      withFlag("WAVESMITH_DEVICE", parseDeviceChoice(env::get("WAVESMITH_DEVICE"))));
 

@@ -48,7 +48,7 @@ public:
     app.add_option("--device", device_,
                    "auto, hip or emulator; auto takes a real GPU if one is there");
     app.add_option("--splits", splits_, "Not supported yet");
-    app.add_flag("--model-cycles", modelCycles_, "Not supported yet");
+    app.add_flag("--model-cycles", modelCycles_, "Model the time on the chip (docs/emulator.md)");
     app.add_option("--trace", trace_, "Not supported yet");
   }
 
@@ -75,7 +75,6 @@ public:
 private:
   Expected<RunRequest> check() const {
     WAVESMITH_TRY(refuseLater("--splits", !splits_.empty()));
-    WAVESMITH_TRY(refuseLater("--model-cycles", modelCycles_));
     WAVESMITH_TRY(refuseLater("--trace", !trace_.empty()));
 
     RunRequest request;
@@ -104,6 +103,7 @@ private:
     if (!chip_.empty())
       WAVESMITH_TRY(checkChip("--chip", chip_, problem.target));
     request.chip = chip_;
+    request.modelCycles = modelCycles_ || emulator.modelCycles;
     request.verify = verify_;
     return request;
   }

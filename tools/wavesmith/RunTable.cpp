@@ -91,6 +91,8 @@ std::string describeRun(const RunRequest &request, const RunReport &report) {
     text += row("resources", resourceText(kernel));
   }
   text += row("run", runText(report));
+  if (report.modelled)
+    text += row("modelled", report.modelled->text());
   text += row("checks", checksText(report));
   if (report.errors)
     text += errorTable(*report.errors, request.tolerance);

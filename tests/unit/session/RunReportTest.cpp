@@ -37,6 +37,8 @@ TEST(RunReport, JsonFollowsTheContract) {
   EXPECT_TRUE(json["checks"]["registers"].is_null());
   EXPECT_EQ(json["emulated"]["instructions"], 1000);
   EXPECT_TRUE(json["modelled"].is_null());
+  report.modelled = {.chip = "MI325X", .cycles = 2100, .microseconds = 1, .boundBy = "mfma"};
+  EXPECT_EQ(nlohmann::json::parse(report.json())["modelled"]["microseconds"], 1);
   EXPECT_TRUE(nlohmann::json::parse(RunReport().json())["errors"].is_null());
 }
 
@@ -44,7 +46,8 @@ TEST(RunReport, AMalformedEmulatorReportIsAnError) {
   RunReport report;
   for (const char *bad :
        {"", "[]", "{}", R"({"checks": {}})", R"({"checks": {}, "instructions": -1})",
-        R"({"checks": {}, "instructions": 1, "seconds": "x"})"})
+        R"({"checks": {}, "instructions": 1, "seconds": "x"})",
+        R"({"checks": {}, "instructions": 1, "seconds": 2, "modelled": {"chip": "c"}})"})
     EXPECT_EQ(readEmulatorReport(bad, report).code(), StatusCode::Internal) << bad;
   EXPECT_TRUE(readEmulatorReport(
                   R"({"checks": {}, "instructions": 1, "seconds": 2, "faults": [3, {}]})", report)

@@ -142,7 +142,7 @@ TEST_F(SessionTest, AFaultIsAResultWithItsText) {
   const auto report = s.run(r);
   ASSERT_TRUE(report) << report.status().message();
   EXPECT_EQ(device.configured,
-            "target=gfx942,order=vmem-early,lockstep,checks=memory,races,seed=9");
+            "target=gfx942,order=vmem-early,lockstep,checks=memory,races,seed=9,model=off");
   EXPECT_FALSE(report->ok());
   EXPECT_FALSE(report->errors);
   EXPECT_THAT(report->failures, ElementsAre(HasSubstr("two waves met")));
