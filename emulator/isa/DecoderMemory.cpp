@@ -54,7 +54,6 @@ bool Decoding::mubuf() {
   if (row().use == Use::Cache) {
     inst_.sc0 = bits(low(), 14, 1);
     inst_.sc1 = bits(low(), 15, 1);
-    inst_.nt = bits(low(), 17, 1);
     return true;
   }
   inst_.readsExec = true;
@@ -104,15 +103,15 @@ bool Decoding::flat(Format format) {
       operands_.read(inst_.source[0], 0);
     }
     if (hasScalar)
-      inst_.source[1] = operands_.scalar(scalarCode, Type::B32);
+      inst_.source[1] = operands_.source(scalarCode, Type::B32);
   } else {
     bool base = format == Format::Global && hasScalar;
     if (format == Format::Flat)
-      inst_.immediate = static_cast<i32>(bits(low(), 0, 12));
+      inst_.immediate = static_cast<i32>(bits(low(), 0, 13));
     inst_.source[0] = operands_.vector(bits(high(), 0, 8), base ? 1 : 2, false);
     operands_.read(inst_.source[0], 0);
     if (base)
-      inst_.source[1] = operands_.scalar(scalarCode, Type::B64);
+      inst_.source[1] = operands_.source(scalarCode, Type::B64);
   }
   operands_.read(inst_.source[1], 1);
   if (row().use == Use::LdsDma)

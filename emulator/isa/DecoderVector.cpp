@@ -62,6 +62,8 @@ bool Decoding::shortVector(Format format) {
         code -= 256;
     }
     if (signature.sourceCount > 0) {
+      if (row().use == Use::AccumMove && code < 256)
+        return false;
       if (row().use == Use::AccumMove)
         addRegister(code & 0xff, true);
       else
@@ -126,6 +128,8 @@ bool Decoding::extended(bool sdwa, Format format) {
     inst_.boundControl = bits(word, 19, 1);
     inst_.neg = bits(word, 20, 1) | bits(word, 22, 1) << 1;
     inst_.abs = bits(word, 21, 1) | bits(word, 23, 1) << 1;
+    inst_.neg &= row().fields.signsUsed;
+    inst_.abs &= row().fields.signsUsed;
     inst_.bankMask = bits(word, 24, 4);
     inst_.rowMask = bits(word, 28, 4);
   }
@@ -134,6 +138,10 @@ bool Decoding::extended(bool sdwa, Format format) {
 }
 
 bool Decoding::longVector() {
+  bool shortOnly = row().use == Use::AccumMove || row().handler == swapRegisters ||
+                   row().handler == readFirstLane;
+  if (shortOnly)
+    return false;
   finishVector();
   inst_.variant = Variant::Long;
   const Signature &signature = row().signature;
@@ -146,9 +154,12 @@ bool Decoding::longVector() {
   inst_.omod = bits(high(), 27, 2);
   inst_.neg = bits(high(), 29, 3);
   if (row().use == Use::Bitop) {
+    // The modifiers' bits are the table.
     inst_.immediate = static_cast<i32>(inst_.neg | inst_.abs << 3 | inst_.omod << 6);
     inst_.neg = inst_.abs = inst_.omod = 0;
   }
+  inst_.neg &= row().fields.signsUsed;
+  inst_.abs &= row().fields.signsUsed;
   static constexpr int kShift[3] = {0, 9, 18};
   int encoded = std::min<int>(signature.sourceCount, 3);
   if (row().use == Use::Bitop)
@@ -157,11 +168,15 @@ bool Decoding::longVector() {
     u32 code = bits(high(), kShift[i], 9);
     if (code == 255 || code == 249 || code == 250)
       return false;
+    if ((row().use == Use::AccumMove || row().use == Use::Swap) && code < 256)
+      return false;
     if (row().use == Use::AccumMove)
       addRegister(code & 0xff, true);
     else
       addSource(code, i);
   }
+  if (row().format == Format::Vopc && (low() & 0x80))
+    return false;
   bool fromThird = signature.readsCarry && row().format == Format::Vop2;
   if (fromThird) {
     inst_.source[inst_.sourceCount] = operands_.source(bits(high(), 18, 9), Type::B64);
@@ -175,7 +190,7 @@ bool Decoding::longVector() {
     if (row().use == Use::Swap)
       operands_.write(inst_.source[0]), operands_.read(inst_.destination, 1);
     bool partial = row().use == Use::HalfResult || row().use == Use::ByteResult ||
-                   (inst_.opSel & 8) || row().handler == writeLane;
+                   row().use == Use::ByteToHalf || (inst_.opSel & 8) || row().handler == writeLane;
     if (partial)
       operands_.read(inst_.destination, 3);
   }
@@ -192,6 +207,8 @@ bool Decoding::packed() {
   inst_.clamp = bits(low(), 15, 1);
   inst_.neg = bits(high(), 29, 3);
   if (row().use == Use::AccumRead || row().use == Use::AccumWrite) {
+    if (row().use == Use::AccumRead && !bits(high(), 8, 1))
+      return false;
     if (row().use == Use::AccumRead)
       addRegister(bits(high(), 0, 8), true);
     else
@@ -208,6 +225,8 @@ bool Decoding::packed() {
     Type type = wide ? Type::B64 : row().signature.sources[i];
     Operand operand = wide ? operands_.packedFloats(code)
                            : operands_.source(code, row().use == Use::Mix ? Type::F32 : type);
+    if (operand.kind == OperandKind::Constant && type == Type::B16)
+      operand.type = Type::F16; // LLVM shows packed constants as floats
     inst_.source[inst_.sourceCount++] = operand;
     operands_.read(operand, i);
   }
@@ -243,7 +262,10 @@ bool Decoding::matrix(int at) {
       codeC >= 256 ? operands_.vector(codeC - 256, wordsD, accumD)
                    : operands_.source(codeC, shape.a == MatrixType::F64 ? Type::F64 : Type::F32);
   inst_.sourceCount = 3;
-  if (inst_.source[0].kind != OperandKind::Vector || inst_.source[1].kind != OperandKind::Vector)
+  if (inst_.source[0].kind != OperandKind::Vector || inst_.source[1].kind != OperandKind::Vector ||
+      codeC < 128)
+    return false;
+  if (inst_.source[2].kind == OperandKind::Special)
     return false;
   for (int i = 0; i < 3; ++i)
     operands_.read(inst_.source[i], i);

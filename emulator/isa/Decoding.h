@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "emulator/isa/OperandDecoder.h"
+#include "emulator/isa/Reserved.h"
 #include "emulator/isa/Table.h"
 
 namespace wavesmith::emulator {
@@ -37,7 +38,7 @@ public:
     if (!fields(info->format))
       return false;
     operands_.finish();
-    return operands_.ok();
+    return operands_.ok() && reservedBitsClear(inst_);
   }
 
 private:

@@ -63,8 +63,9 @@ std::string scalarText(const Inst &inst) {
     else if (row.handler == endProgram ? imm != 0 : row.use != Use::NoOperands)
       // Branch distances are decimal; other operands turn hexadecimal when they are no inline
       // constant.
-      text.operand(row.use == Use::Branch || imm <= 64 ? fmt::format("{}", imm)
-                                                       : fmt::format("{:#x}", imm));
+      text.operand(row.use == Use::Branch || row.handler == endProgram || imm <= 64
+                       ? fmt::format("{}", imm)
+                       : fmt::format("{:#x}", imm));
     return text.take();
   case Format::Sopk:
     if (row.handler == setRegister) {
@@ -134,19 +135,16 @@ std::string sdwaSelect(int select) {
 
 void vectorModifiers(const Inst &inst, Text &text) {
   const Row &row = *inst.row;
-  const Signature &signature = row.signature;
   static constexpr const char *kOmod[] = {"", "mul:2", "mul:4", "div:2"};
   if (inst.variant == Variant::Long) {
     if (row.use == Use::Bitop && inst.immediate)
-      text.modifier(fmt::format("bitop3:{:#x}", inst.immediate));
-    if (inst.opSel) {
+      text.modifier(inst.immediate < 16 ? fmt::format("bitop3:{}", inst.immediate)
+                                        : fmt::format("bitop3:{:#x}", inst.immediate));
+    if (inst.opSel && row.fields.opSelShown) {
       // Sources, then the destination.
-      int count = signature.sourceCount;
-      unsigned bits = (inst.opSel & 7u & ((1u << count) - 1)) | (inst.opSel >> 3 & 1u) << count;
-      if (row.use == Use::ByteResult || row.use == Use::ByteOperand)
-        text.modifier("op_sel:" + bitList(inst.opSel, 4));
-      else
-        text.modifier("op_sel:" + bitList(bits, count + 1));
+      int count = row.fields.opSelShown == 4 ? 3 : 2;
+      unsigned bits = (inst.opSel & ((1u << count) - 1)) | (inst.opSel >> 3 & 1u) << count;
+      text.modifier("op_sel:" + bitList(bits, count + 1));
     }
     text.flag(inst.clamp, "clamp");
     text.flag(inst.omod, kOmod[inst.omod & 3]);
@@ -195,8 +193,9 @@ std::string packedText(const Inst &inst) {
     std::string operand = operandText(inst.source[i]);
     if (mix && (inst.negHi >> i) & 1)
       operand = fmt::format("|{}|", operand);
+    bool constant = inst.source[i].kind == OperandKind::Constant && operand[0] != '|';
     if (mix && (inst.neg >> i) & 1)
-      operand = "-" + operand;
+      operand = constant ? "neg(" + operand + ")" : "-" + operand;
     text.operand(operand);
   }
   if (row.use == Use::Matrix || row.use == Use::SparseMatrix) {
@@ -229,7 +228,8 @@ std::string packedText(const Inst &inst) {
   if (inst.opSel & all)
     text.modifier("op_sel:" + bitList(inst.opSel, count));
   unsigned usual = row.use == Use::Mix ? 0 : all;
-  if ((inst.opSelHi & all) != usual)
+  bool halves = row.use != Use::Dot || row.opcode < 0x28;
+  if (halves && (inst.opSelHi & all) != usual)
     text.modifier("op_sel_hi:" + bitList(inst.opSelHi, count));
   if (row.use != Use::Mix) {
     if (inst.neg & all)
@@ -281,7 +281,6 @@ std::string dsText(const Inst &inst) {
   } else if (inst.immediate) {
     text.modifier(fmt::format("offset:{}", inst.immediate));
   }
-  text.flag((inst.words[0] >> 16) & 1, "gds");
   return text.take();
 }
 

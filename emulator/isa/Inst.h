@@ -26,6 +26,7 @@ enum : u8 {
   kVcc = 106,
   kTtmp0 = 108,
   kM0 = 124,
+  kNull = 125, ///< reads zero
   kExec = 126
 };
 inline constexpr int kScalarRegisters = 128;

@@ -51,18 +51,16 @@ Operand OperandDecoder::source(u32 code, Type type) {
   } else if ((code >= 128 && code <= 208) || (code >= 240 && code <= 248)) {
     operand = constant(inlineConstant(code, type), type);
   } else if (code == 255) {
-    std::size_t at = inst_.size / 4;
+    // Two sources may name the one literal.
+    bool first = std::none_of(inst_.source, inst_.source + inst_.sourceCount,
+                              [](const Operand &o) { return o.literal; });
+    std::size_t at = inst_.size / 4 - (first ? 0 : 1);
     if (at >= words_.size() || inst_.size >= 16) {
       ok_ = false;
       return operand;
     }
-    // Two sources may name the one literal.
-    bool first = std::none_of(inst_.source, inst_.source + inst_.sourceCount,
-                              [](const Operand &o) { return o.literal; });
     if (first)
       inst_.size += 4;
-    else
-      --at;
     u64 value = words_[at];
     if (type == Type::F64)
       value <<= 32;
@@ -81,12 +79,15 @@ Operand OperandDecoder::source(u32 code, Type type) {
     operand.index = static_cast<u16>(special);
     if (special == SpecialOperand::Scc)
       inst_.readsScc = true;
+  } else if (code == kNull) {
+    operand = constant(0, type);
   } else if (code < 128) {
     operand = scalarWords(code, words);
   } else {
     ok_ = false;
   }
-  operand.code = static_cast<u16>(code >= 256 ? code - 256 : code);
+  if (operand.kind != OperandKind::Scalar)
+    operand.code = static_cast<u16>(code >= 256 ? code - 256 : code);
   operand.type = type;
   return operand;
 }
@@ -108,9 +109,22 @@ Operand OperandDecoder::scalarWords(u32 code, int words) {
   operand.code = static_cast<u16>(code);
   // The low bits of a misaligned tuple are ignored by the hardware.
   u32 aligned = words == 1 ? code : (words == 2 ? code & ~1u : code & ~3u);
-  operand.index = static_cast<u16>(aligned);
-  if (code >= kScalarRegisters)
+  // Named registers come in whole, aligned tuples only; m0 is a single one.
+  bool isTtmp = code >= kTtmp0 && code < kM0;
+  bool named = code >= kFlatScratch && !isTtmp;
+  bool beyond = aligned < kFlatScratch
+                    ? aligned + static_cast<u32>(words) > kFlatScratch + 2u * (words > 2)
+                : isTtmp ? aligned + static_cast<u32>(words) > kM0
+                         : named && (words > 2 || (words == 2 && code == kM0));
+  if (code == kNull)
+    aligned = kNull, beyond = named = false;
+  if (code >= kScalarRegisters || beyond || (named && aligned != code))
     ok_ = false;
+  operand.index = static_cast<u16>(aligned);
+  operand.code = operand.index;
+  // Writes to null go where nothing reads, see source().
+  if (aligned == kNull)
+    operand.index = kScalarRegisters;
   return operand;
 }
 
@@ -120,6 +134,8 @@ Operand OperandDecoder::vector(u32 code, int words, bool accumulator) {
   operand.words = static_cast<u8>(words);
   operand.accumulator = accumulator;
   operand.code = static_cast<u16>(code);
+  if (accumulator && code + static_cast<u32>(words) > 256)
+    ok_ = false;
   operand.index = static_cast<u16>(code + (accumulator ? context_.accumOffset : 0));
   return operand;
 }

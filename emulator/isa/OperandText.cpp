@@ -26,6 +26,8 @@ std::string scalarName(int code, int words) {
       return words > 1 ? named.pair : (code == named.code ? named.low : named.high);
   if (code == kM0)
     return "m0";
+  if (code == kNull)
+    return "null";
   if (code >= kTtmp0 && code < kTtmp0 + 16)
     return words == 1 ? fmt::format("ttmp{}", code - kTtmp0)
                       : fmt::format("ttmp[{}:{}]", code - kTtmp0, code - kTtmp0 + words - 1);
@@ -36,7 +38,12 @@ std::string constantText(const Operand &operand) {
   if (operand.literal)
     return fmt::format(
         "{:#x}", static_cast<u32>(operand.type == Type::F64 ? operand.value >> 32 : operand.value));
+  if (operand.code == kNull)
+    return "null";
   if (operand.code >= 240 && operand.code <= 248) {
+    // Integers of 16 bits take the half's bits, which LLVM shows.
+    if (operand.type == Type::B16)
+      return fmt::format("{:#x}", operand.value);
     static constexpr const char *kFloats[] = {"0.5",  "-0.5", "1.0",  "-1.0",      "2.0",
                                               "-2.0", "4.0",  "-4.0", "0.15915494"};
     if (operand.code == 248 && wordsOf(operand.type) == 2)
@@ -102,7 +109,11 @@ std::string hardwareRegisterText(unsigned immediate) {
                                            "HW_REG_TBA_HI",
                                            "HW_REG_TMA_LO",
                                            "HW_REG_TMA_HI",
-                                           "HW_REG_XCC_ID"};
+                                           "HW_REG_XCC_ID",
+                                           "HW_REG_SQ_PERF_SNAPSHOT_DATA",
+                                           "HW_REG_SQ_PERF_SNAPSHOT_DATA1",
+                                           "HW_REG_SQ_PERF_SNAPSHOT_PC_LO",
+                                           "HW_REG_SQ_PERF_SNAPSHOT_PC_HI"};
   unsigned id = immediate & 63, offset = (immediate >> 6) & 31, size = ((immediate >> 11) & 31) + 1;
   std::string name = id < std::size(kNames) && *kNames[id] ? kNames[id] : fmt::format("{}", id);
   if (offset == 0 && size == 32)

@@ -51,6 +51,7 @@ enum class Use : u8 {
   HalfResult,  ///< VOP3: op_sel[3] picks the half that is written
   ByteOperand, ///< VOP3: op_sel[1:0] picks the byte of source 0
   ByteResult,  ///< VOP3: op_sel[3:2] picks the byte that is written
+  ByteToHalf,  ///< VOP3: op_sel[1:0] picks source 0's byte, op_sel[3] the half that is written
   ToScalar,    ///< the destination is an SGPR (readlane)
   WriteExec,   ///< VOPC: the mask goes to EXEC too
   Swap,        ///< both operands are written
@@ -89,6 +90,17 @@ struct Access {
   bool second = false;  ///< DS: a second data operand
 };
 
+/// Vector rows: which modifier bits the encodings have.
+struct VectorFields {
+  u8 signs = 0;      ///< sources with neg and abs
+  u8 signsUsed = 0;  ///< those where they mean something
+  u8 opSel = 0xf;    ///< bits that may be set
+  u8 opSelShown = 0; ///< how many of them mean something; 0: none
+  bool clamp = false, omod = false;
+  u8 sdwaSigns = 0, sdwaExtends = 0, dppSigns = 0;
+  bool sdwaOmod = false;
+};
+
 struct Row {
   const char *name;
   Format format;
@@ -100,6 +112,7 @@ struct Row {
   u16 laneIndex = 0; ///< into the LaneSet table of its format
   Access access;
   u8 matrixRow = 0xff; ///< into matrixRows()
+  VectorFields fields;
 };
 
 } // namespace wavesmith::emulator

@@ -5,6 +5,8 @@
 #include <bit>
 #include <vector>
 
+#include "emulator/isa/Reserved.h"
+
 namespace wavesmith::emulator {
 namespace {
 
@@ -41,6 +43,8 @@ struct Index {
   Index() {
     for (std::span<const Row> part : {scalarRows(), vectorRows(), memoryRows()})
       rows.insert(rows.end(), part.begin(), part.end());
+    for (Row &row : rows)
+      row.fields = vectorFieldsOf(row);
     for (int target = 0; target < 2; ++target)
       for (const FormatInfo &info : formats())
         byOpcode[target][static_cast<int>(info.format)].resize(std::size_t{1} << info.opcodeBits);

@@ -57,6 +57,8 @@ std::vector<Row> makeRows() {
   ROW(name, Vop3, op, kGfx950, ByteResult, runVector, __VA_ARGS__)
 #define SCALE_FROM_BYTE(name, op, ...)                                                             \
   ROW(name, Vop3, op, kGfx950, ByteOperand, runVector, __VA_ARGS__)
+#define SCALE_BYTE_TO_HALF(name, op, ...)                                                          \
+  ROW(name, Vop3, op, kGfx950, ByteToHalf, runVector, __VA_ARGS__)
 #include "emulator/isa/rows/Vop3.def"
   index = 0;
 #define PK16(name, op, ...) ROW(name, Vop3p, op, kAllTargets, Packed16, runPacked16, __VA_ARGS__)

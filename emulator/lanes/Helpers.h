@@ -7,6 +7,8 @@ inline u32 reverseBits(u32 x) {
   return __builtin_bswap32(x);
 }
 inline u64 pairOf(float low, float high) { return bitsOf(low) | u64{bitsOf(high)} << 32; }
+inline float lowFloat(u64 x) { return floatOf(static_cast<u32>(x)); }
+inline float highFloat(u64 x) { return floatOf(static_cast<u32>(x >> 32)); }
 inline Half lowHalf(u32 x) { return {static_cast<u16>(x)}; }
 inline Half highHalf(u32 x) { return {static_cast<u16>(x >> 16)}; }
 inline u32 packHalves(Half low, Half high) { return low.bits | u32{high.bits} << 16; }
@@ -70,6 +72,43 @@ inline u32 maskedSadBytes(u32 a, u32 b) {
   for (int i = 0; i < 32; i += 8)
     sum += (b >> i) & 0xff ? absoluteDifference((a >> i) & 0xff, (b >> i) & 0xff) : 0;
   return sum;
+}
+/// Four sums over the byte windows at 0, 8, 16 and 24 bits of a, each added to a half of c.
+inline u64 quadSad(u64 a, u32 b, u64 c, bool masked) {
+  u64 result = 0;
+  for (int i = 0; i < 4; ++i) {
+    u32 window = static_cast<u32>(a >> (8 * i));
+    u32 sum = masked ? maskedSadBytes(window, b) : sadBytes(window, b);
+    result |= ((sum + (c >> (16 * i))) & 0xffff) << (16 * i);
+  }
+  return result;
+}
+// Cube maps: the face that a direction hits, and where.
+inline bool cubeIsZ(float x, float y, float z) {
+  return __builtin_fabsf(z) >= __builtin_fabsf(x) && __builtin_fabsf(z) >= __builtin_fabsf(y);
+}
+inline bool cubeIsY(float x, float y) { return __builtin_fabsf(y) >= __builtin_fabsf(x); }
+inline float cubeFace(float x, float y, float z) {
+  if (cubeIsZ(x, y, z))
+    return z < 0 ? 5.0f : 4.0f;
+  if (cubeIsY(x, y))
+    return y < 0 ? 3.0f : 2.0f;
+  return x < 0 ? 1.0f : 0.0f;
+}
+inline float cubeS(float x, float y, float z) {
+  if (cubeIsZ(x, y, z))
+    return z < 0 ? -x : x;
+  if (cubeIsY(x, y))
+    return x;
+  return x < 0 ? z : -z;
+}
+inline float cubeT(float x, float y, float z) {
+  if (!cubeIsZ(x, y, z) && cubeIsY(x, y))
+    return y < 0 ? -z : z;
+  return -y;
+}
+inline float cubeMajor(float x, float y, float z) {
+  return cubeIsZ(x, y, z) ? z : (cubeIsY(x, y) ? y : x);
 }
 inline u32 lerpBytes(u32 a, u32 b, u32 c) {
   u32 result = 0;

@@ -86,6 +86,29 @@ template <int kExponent, int kMantissa> inline u32 toTiny(float x) {
   u32 result = exponent < 1 ? kept : kept + (static_cast<u32>(exponent - 1) << kMantissa);
   return (result > kLargest ? kLargest : result) | sign;
 }
+/// Adds noise below the last place that a truncation by `dropped` bits keeps.
+inline float addNoise(float x, u32 noise, int dropped) {
+  u32 bits = bitsOf(x);
+  if ((bits & 0x7f800000) == 0x7f800000)
+    return x;
+  return floatOf(bits + (noise & ((1u << dropped) - 1)));
+}
+/// toTiny with noise below the last place instead of rounding to nearest; saturates.
+template <int kExponent, int kMantissa> inline u32 toTinyNoisy(float x, u32 noise) {
+  constexpr int kBias = (1 << (kExponent - 1)) - 1;
+  constexpr u32 kLargest = (1u << (kExponent + kMantissa)) - 1;
+  u32 bits = bitsOf(x), sign = (bits >> 31) << (kExponent + kMantissa), body = bits & 0x7fffffff;
+  if (body >= 0x7f800000)
+    return kLargest | sign;
+  i32 exponent = static_cast<i32>(body >> 23) - 127 + kBias;
+  u64 mantissa = (body & 0x7fffff) | (body >> 23 ? 0x800000 : 0);
+  i32 drop = 23 - kMantissa + (exponent < 1 ? 1 - exponent : 0);
+  if (drop > 31)
+    drop = 31;
+  u32 kept = static_cast<u32>((mantissa + (u64{noise} >> (32 - drop))) >> drop);
+  u32 result = exponent < 1 ? kept : kept + (static_cast<u32>(exponent - 1) << kMantissa);
+  return (result > kLargest ? kLargest : result) | sign;
+}
 /// The power of two that a scale operand stands for: only its exponent byte counts.
 inline float scaleFactor(float scale) {
   u32 exponent = bitsOf(scale) & 0x7f800000;

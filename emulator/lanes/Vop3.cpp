@@ -14,6 +14,7 @@ namespace wavesmith::emulator::WAVESMITH_LANES {
 #define SCALE_TO_HALF ROW
 #define SCALE_TO_BYTE ROW
 #define SCALE_FROM_BYTE ROW
+#define SCALE_BYTE_TO_HALF ROW
 extern const LaneFunction kVop3[];
 const LaneFunction kVop3[] = {
 #include "emulator/isa/rows/Vop3.def"

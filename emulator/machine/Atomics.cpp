@@ -43,6 +43,20 @@ template <typename U, typename S, typename F> U apply(AtomicKind kind, U old, U 
     return cast<U>(minNumber(cast<F>(old), cast<F>(data), false));
   case AtomicKind::MaxFloat:
     return cast<U>(maxNumber(cast<F>(old), cast<F>(data), false));
+  case AtomicKind::MaskOr:
+    return (old & ~compare) | data;
+  case AtomicKind::CompareSwapFloat:
+    return cast<F>(old) == cast<F>(compare) ? data : old;
+  case AtomicKind::Wrap:
+    return old >= compare ? old - compare : old + data;
+  case AtomicKind::ConditionalExchange: {
+    U result = 0;
+    for (unsigned shift = 0; shift < 8 * sizeof(U); shift += 32) {
+      U word = (data >> shift) & 0xffffffff, keep = (old >> shift) & 0xffffffff;
+      result |= (word & 0x80000000 ? word & 0x7fffffff : keep) << shift;
+    }
+    return result;
+  }
   default:
     return old;
   }

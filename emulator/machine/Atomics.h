@@ -25,6 +25,11 @@ enum class AtomicKind : u8 {
   MaxFloat,
   PackedAddHalf,
   PackedAddBf16,
+  // LDS only; `compare` is the first data operand, `data` the second.
+  MaskOr,              ///< (old & ~compare) | data
+  CompareSwapFloat,    ///< equal as floats
+  Wrap,                ///< old >= compare ? old - compare : old + data
+  ConditionalExchange, ///< two dwords, each swapped when its top bit says so
 };
 
 /// The new value; `width` is 4 or 8 bytes, `compare` is for CompareSwap.

@@ -114,6 +114,33 @@ void callRelative(Machine &machine, Wave &wave, const Inst &inst) {
   jumpTo(machine, wave, inst, nextPc(inst) + static_cast<u64>(i64{inst.immediate} * 4));
 }
 
+/// s_movrels, s_movreld: M0 counts registers from the one that is named.
+void moveRelative(Machine &machine, Wave &wave, const Inst &inst) {
+  bool source = inst.row->opcode < 0x2c, wide = inst.destination.words == 2;
+  u32 m0 = wave.scalar[kM0], from = inst.source[0].index, to = inst.destination.index;
+  u32 &moved = source ? from : to;
+  moved += m0;
+  if (moved + (wide ? 2 : 1) > kFlatScratch ||
+      (source && inst.source[0].kind != OperandKind::Scalar))
+    return machine.fatal(CheckKind::Registers, wave, inst, -1,
+                         fmt::format("M0 is {}: s{} is no register", m0, moved));
+  u64 value = source ? wave.scalar[from] | u64{wave.scalar[from + 1]} << 32
+                     : machine.readScalar64(wave, inst.source[0]);
+  if (wide)
+    wave.setPair(static_cast<int>(to), value);
+  else
+    wave.scalar[to] = source ? static_cast<u32>(value) : machine.readScalar(wave, inst.source[0]);
+  // What is written but not named is as valid as the source.
+  bool valid = true;
+  for (u32 word = 0; word < (wide ? 2 : 1) && inst.source[0].kind == OperandKind::Scalar; ++word)
+    valid &= !(wave.scalarState[from + word] & kInvalid);
+  for (u32 word = 0; word < (wide ? 2 : 1) && !source; ++word) {
+    wave.scalarValid[to + word] = valid ? ~0u : 0;
+    wave.scalarState[to + word] =
+        static_cast<u8>((wave.scalarState[to + word] & ~kInvalid) | (valid ? 0 : kInvalid));
+  }
+}
+
 void getRegister(Machine &machine, Wave &wave, const Inst &inst) {
   auto imm = static_cast<u32>(inst.immediate);
   u32 size = ((imm >> 11) & 31) + 1, mask = size == 32 ? ~0u : (1u << size) - 1;

@@ -204,10 +204,10 @@ void landAtomic(Machine &machine, Wave &wave, PendingOp &op) {
     }
     std::memcpy(&old, &group.lds[address], access.bytes);
     // With two data operands the first is what to compare with.
-    u64 next = access.second ? applyAtomic(static_cast<AtomicKind>(access.atomic), old, second, data,
-                                           access.bytes)
-                             : applyAtomic(static_cast<AtomicKind>(access.atomic), old, data, 0,
-                                           access.bytes);
+    u64 next =
+        access.second
+            ? applyAtomic(static_cast<AtomicKind>(access.atomic), old, second, data, access.bytes)
+            : applyAtomic(static_cast<AtomicKind>(access.atomic), old, data, 0, access.bytes);
     std::memcpy(&group.lds[address], &next, access.bytes);
     before[0][lane] = static_cast<u32>(old);
     before[1][lane] = static_cast<u32>(old >> 32);

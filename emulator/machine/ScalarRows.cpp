@@ -136,6 +136,8 @@ std::vector<Row> makeRows() {
 #define SOP1_WREXEC(name, op, ...)                                                                 \
   add(#name, Format::Sop1, op, Use::SaveExec, makeSignature<u64, u64>(),                           \
       saveExecHandler<true>([] __VA_ARGS__));
+#define SOP1_RELATIVE(name, op, type, handler)                                                     \
+  add(#name, Format::Sop1, op, Use::Plain, makeSignature<type, type>(), handler);
 #include "emulator/isa/rows/Sop1.def"
 #define SOP2(name, op, ...) ROW(name, Sop2, op, Plain, __VA_ARGS__)
 #include "emulator/isa/rows/Sop2.def"

@@ -86,7 +86,8 @@ void runVector(Machine &machine, Wave &wave, const Inst &inst) {
   if (hasVector) {
     if (flushes(wave, signature.result) & 2)
       flush(lanes, signature.result, result);
-    if (inst.modified || row.use == Use::HalfResult || row.use == Use::ByteResult)
+    if (inst.modified || row.use == Use::HalfResult || row.use == Use::ByteResult ||
+        row.use == Use::ByteToHalf)
       finishResult(machine, wave, inst, io, result);
     machine.writeVector(wave, inst.destination, result, inst.destination.words, mask);
   }

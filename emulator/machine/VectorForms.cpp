@@ -139,7 +139,8 @@ void prepareSources(Machine &machine, Wave &wave, const Inst &inst, LaneIo &io,
     if (inst.variant == Variant::Sdwa && i < 2)
       applySdwa(inst, io, i, scratch[i]);
     bool is16 = type == Type::B16 || type == Type::F16;
-    if (inst.row->use == Use::ByteOperand && i == 0 && inst.opSel) {
+    bool fromByte = inst.row->use == Use::ByteOperand || inst.row->use == Use::ByteToHalf;
+    if (fromByte && i == 0 && inst.opSel) {
       for (int lane = 0; lane < kLanes; ++lane)
         scratch[0][lane] = io.source[0][lane] >> (8 * (inst.opSel & 3));
       io.source[0] = scratch[0];
@@ -152,7 +153,9 @@ void prepareSources(Machine &machine, Wave &wave, const Inst &inst, LaneIo &io,
     bool absolute = (inst.abs >> i) & 1, negate = (inst.neg >> i) & 1;
     if (!absolute && !negate)
       continue;
-    u32 bit = is16 ? 0x8000u : 0x80000000u;
+    // A B32 source with signs holds two halves, but for v_cndmask_b32.
+    bool twoHalves = type == Type::B32 && inst.row->opcode != 0;
+    u32 bit = is16 ? 0x8000u : (twoHalves ? 0x80008000u : 0x80000000u);
     u32 keep = absolute ? ~bit : ~0u, flip = negate ? bit : 0;
     if (wordsOf(type) == 2) {
       u32 low[kLanes], high[kLanes];
@@ -197,6 +200,7 @@ void finishResult(Machine &machine, Wave &wave, const Inst &inst, const LaneIo &
   }
   switch (inst.row->use) {
   case Use::HalfResult:
+  case Use::ByteToHalf:
     for (int lane = 0; lane < kLanes; ++lane)
       result[lane] = inst.opSel & 8 ? (io.old[lane] & 0xffff) | result[lane] << 16
                                     : (io.old[lane] & 0xffff0000) | (result[lane] & 0xffff);
