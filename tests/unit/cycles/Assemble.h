@@ -13,6 +13,6 @@ Expected<CodeObject> assemble(const std::string &name, const std::string &target
                               int value);
 /// An input and an output buffer of 96 MiB each, written; checks off.
 Expected<RunReport> runMicro(const CodeObject &code, const std::string &chip, std::uint32_t block,
-                             std::uint32_t grid);
+                             std::uint32_t grid, int threads = 0);
 
 } // namespace wavesmith::emulator::test

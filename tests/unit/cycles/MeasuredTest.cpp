@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -25,6 +26,10 @@ struct Figure {
   std::string mark;
   double model = 0, low = 0, high = 0;
 };
+
+void PrintTo(const Figure &figure, std::ostream *to) {
+  *to << figure.name << " on " << figure.chip;
+}
 
 std::vector<Figure> figures() {
   std::vector<Figure> all;

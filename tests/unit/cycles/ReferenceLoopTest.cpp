@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 
 #include <gtest/gtest.h>
@@ -66,28 +67,6 @@ TEST_P(ReferenceLoop, KeepsTheMatrixPipeBusy) {
   std::cout << fmt::format("modelled\t{} {}\t{:.1f} %\t{:.0f} clk per iteration\t{}\t{} clk\n",
                            kernel.target, kernel.dtype, 100 * loop.mfmaOccupancy,
                            loop.cyclesPerIteration, report.boundBy, report.cycles);
-  if (std::getenv("WAVESMITH_CYCLES_SHOW")) {
-    for (const auto &other : report.loops)
-      std::cout << fmt::format("loop {:#x} n={} {:.1f} {:.3f}\n", other.pc, other.iterations,
-                               other.cyclesPerIteration, other.mfmaOccupancy);
-    auto lines = report.lines;
-    auto total = [](const CycleReport::Line &line) {
-      std::uint64_t sum = 0;
-      for (std::uint64_t clk : line.stalled)
-        sum += clk;
-      return sum;
-    };
-    std::sort(lines.begin(), lines.end(),
-              [&](const auto &a, const auto &b) { return total(a) > total(b); });
-    for (std::size_t i = 0; i < std::min<std::size_t>(lines.size(), 25); ++i) {
-      std::cout << fmt::format("{:#x} x{}", lines[i].pc, lines[i].executed);
-      for (int stall = 0; stall < kStalls; ++stall)
-        if (lines[i].stalled[stall])
-          std::cout << fmt::format(" {}={}", stallName(static_cast<Stall>(stall)),
-                                   lines[i].stalled[stall] / lines[i].executed);
-      std::cout << '\n';
-    }
-  }
   EXPECT_GE(100 * loop.mfmaOccupancy, kernel.low);
   EXPECT_LE(100 * loop.mfmaOccupancy, kernel.high);
 }

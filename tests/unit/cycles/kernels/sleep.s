@@ -1,0 +1,6 @@
+.include "micro.inc"
+begin
+.rept REPEAT
+  s_sleep VALUE
+.endr
+end
