@@ -48,6 +48,17 @@ class Run(CliTest):
         self.check(*SMALL, "--causal", provider="jit")
         self.assertEqual(len(self.entries()), 2)
 
+    def test_modelled(self):
+        call = ("run", "--target", "gfx942", "--dtype", "bf16", "--head-dim", "192x128")
+        call += ("--heads", "1", "--q-len", "256", "--kv-len", "4096", "--checks", "none")
+        modelled = self.json("run", *call, "--model-cycles")["modelled"]
+        self.assertEqual(modelled["chip"], "MI325X")
+        self.assertEqual(modelled["bound_by"], "balance")  # one workgroup on 304 compute units
+        self.assertGreater(modelled["sustained_microseconds"], modelled["microseconds"])
+        # The steady loop, against 96 % of kernels written by hand to the same plan.
+        self.assertGreater(modelled["loops"][0]["mfma_occupancy"], 0.93)
+        self.assertLess(modelled["loops"][0]["mfma_occupancy"], 0.99)
+
     def test_damaged_entry(self):
         self.check(*SMALL, provider="jit")
         (entry,) = self.entries()
@@ -132,6 +143,35 @@ class Run(CliTest):
         for word in ("ws_attention_bf16_d64x64_gfx942", "VGPR", "jit", "ms", "races", "rms"):
             self.assertIn(word, out)
         self.assertLess(len(out.splitlines()), 25)
+
+    def test_hip_library_that_is_not_there(self):
+        env = {"WAVESMITH_DEVICE": "auto", "WAVESMITH_HIP_LIBRARY": "/nowhere/hip.so"}
+        self.refused(SMALL, "WAVESMITH_HIP_LIBRARY", "/nowhere/hip.so", **env)
+        self.check(*SMALL, "--device", "emulator", **env)
+
+    def test_log_setting(self):
+        for setting in ("loud", "cash=info"):
+            code, _, err = self.wavesmith(*SMALL, WAVESMITH_LOG=setting)
+            self.assertEqual(code, 0, err)
+            self.assertEqual(err.count(setting), 1, err)
+
+    def test_dump_and_a_hit(self):
+        dumps = self.dir / "dumps"
+        for words in (0, 1):
+            code, _, err = self.wavesmith(*SMALL, WAVESMITH_DUMP_DIR=str(dumps))
+            self.assertEqual(code, 0, err)
+            self.assertEqual(err.count("nothing dumped"), words, err)
+
+    def test_terminated_while_compiling(self):
+        temporary = self.dir / "tmp"
+        temporary.mkdir()
+        off = {"WAVESMITH_CACHE_DIR": "off", "TMPDIR": str(temporary)}
+        for delay in (0.02, 0.05, 0.08, 0.12):
+            process = self.start(*SMALL, **off)
+            time.sleep(delay)
+            process.send_signal(signal.SIGTERM)
+            self.finish(process)
+            self.assertEqual(list(temporary.iterdir()), [])
 
     def test_no_gpu(self):
         if os.path.exists("/dev/kfd"):
