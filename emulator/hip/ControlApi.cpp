@@ -3,6 +3,7 @@
 #include "emulator/hip/Call.h"
 #include "emulator/hip/Front.h"
 #include "emulator/hip/WavesmithEmulator.h"
+#include "runtime/support/Log.h"
 
 using namespace wavesmith::hipfront;
 
@@ -24,6 +25,13 @@ extern "C" {
 
 int wavesmithEmulatorConfigure(const char *settings) {
   return guarded([&] { return Front::get().configure(settings ? settings : ""); });
+}
+
+int wavesmithEmulatorLog(const char *settings) {
+  return guarded([&] {
+    const wavesmith::Status status = wavesmith::log::configure(settings ? settings : "");
+    return status.isOk() ? hipSuccess : fail(hipErrorInvalidValue, status);
+  });
 }
 
 const char *wavesmithEmulatorConfiguration(void) {

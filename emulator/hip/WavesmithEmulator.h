@@ -23,6 +23,8 @@ extern "C" {
  * gives. A target cannot change while memory is allocated.
  */
 WAVESMITH_EMULATOR_API int wavesmithEmulatorConfigure(const char *settings);
+/* Log settings instead of those of WAVESMITH_LOG, in its form. Returns 0, or a HIP error. */
+WAVESMITH_EMULATOR_API int wavesmithEmulatorLog(const char *settings);
 /* The settings in force, in the form above. */
 WAVESMITH_EMULATOR_API const char *wavesmithEmulatorConfiguration(void);
 /* The first fault since the last call of this function that returned one, or "". */

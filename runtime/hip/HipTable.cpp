@@ -79,7 +79,7 @@ Expected<DeviceChoice> parseDeviceChoice(std::string_view text) {
   return error(StatusCode::InvalidArgument, "device '{}': want auto, hip or emulator", text);
 }
 
-Expected<std::shared_ptr<HipTable>> HipTable::load(const std::string &path) {
+Expected<std::shared_ptr<HipTable>> HipTable::bind(const std::string &path) {
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *reason = dlerror();
@@ -103,6 +103,14 @@ Expected<std::shared_ptr<HipTable>> HipTable::load(const std::string &path) {
   // Not in the 5.2 headers, and the old symbol has the old layout in every release.
   table->propertiesR0600_ =
       symbol<decltype(table->propertiesR0600_)>(library, "hipGetDevicePropertiesR0600");
+  return table;
+}
+
+Expected<std::shared_ptr<HipTable>> HipTable::load(const std::string &path) {
+  WAVESMITH_ASSIGN(std::shared_ptr<HipTable> table, bind(path));
+  // It has its own copy of the log, which would complain of a bad WAVESMITH_LOG once more.
+  if (table->wavesmithEmulatorLog)
+    table->wavesmithEmulatorLog(log::settings().c_str());
   const hipError_t started = table->hipInit(0);
   // The emulator refuses to start only for settings that it cannot read: its caller's mistake.
   if (started != hipSuccess && table->isEmulator())
@@ -230,6 +238,11 @@ Expected<std::shared_ptr<const HipTable>> HipTable::open(DeviceChoice choice) {
   std::error_code ignored;
   const bool driver = std::filesystem::exists("/dev/kfd", ignored) ||
                       env::find("WAVESMITH_HIP_LIBRARY").has_value();
+  // Who names a library wants that one: a typing error must not end in the emulator.
+  if (const auto named = env::find("WAVESMITH_HIP_LIBRARY"); named && choice == DeviceChoice::Auto)
+    if (const auto bound = bind(*named); !bound)
+      return error(StatusCode::InvalidArgument, "WAVESMITH_HIP_LIBRARY: {}; correct or unset it",
+                   bound.status().message());
   std::string reason = "no amdgpu driver (/dev/kfd)";
   if (choice == DeviceChoice::Hip || driver) {
     auto table = openHip();

@@ -62,6 +62,8 @@ public:
   Status check(hipError_t code, std::string_view call) const;
 
 private:
+  /// The library and its functions; nothing is called yet.
+  static Expected<std::shared_ptr<HipTable>> bind(const std::string &path);
   static Expected<std::shared_ptr<HipTable>> load(const std::string &path);
   static Expected<std::shared_ptr<HipTable>> openHip();
   static Expected<std::shared_ptr<HipTable>> openEmulator();

@@ -1,5 +1,6 @@
 #include "runtime/support/Log.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <mutex>
@@ -8,11 +9,13 @@
 #include <unistd.h>
 
 #include "runtime/support/Env.h"
+#include "runtime/support/Text.h"
 
 namespace wavesmith::log {
 namespace {
 
 constexpr std::array<std::string_view, 5> kNames = {"off", "error", "warn", "info", "trace"};
+constexpr std::array<std::string_view, 4> kAreas = {"cache", "hip", "jit", "lock"};
 
 struct Settings {
   Level general = Level::Warn;
@@ -54,6 +57,11 @@ Expected<Settings> parse(std::string_view text) {
           StatusCode::InvalidArgument,
           "log setting \"{}\" is not level or area=level, level one of off error warn info trace",
           word);
+    if (equals != std::string_view::npos &&
+        std::ranges::find(kAreas, word.substr(0, equals)) == kAreas.end())
+      return wavesmith::error(StatusCode::InvalidArgument,
+                              "log setting \"{}\" names no area; expected one of {}", word,
+                              fmt::join(kAreas, " "));
     if (equals == std::string_view::npos)
       settings.general = *level;
     else
@@ -71,9 +79,27 @@ void install(State &to, Settings settings) {
   detail::highest.store(highest, std::memory_order_relaxed);
 }
 
+std::string textOf(const Settings &settings) {
+  std::string text(kNames[static_cast<std::size_t>(settings.general)]);
+  for (const auto &[area, level] : settings.areas)
+    text += fmt::format(",{}={}", area, kNames[static_cast<std::size_t>(level)]);
+  return text;
+}
+
 void writeStderr(std::string_view line) {
   // One write, so that lines of several processes do not mix; a failure has nowhere to go.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+/// Reads WAVESMITH_LOG unless there are settings; with the mutex held.
+void ensureConfigured(State &s) {
+  if (s.configured)
+    return;
+  Expected<Settings> settings = parse(env::get("WAVESMITH_LOG"));
+  if (!settings)
+    writeStderr(fmt::format("wavesmith warn log: WAVESMITH_LOG: {}\n",
+                            printable(settings.status().message())));
+  install(s, settings ? *std::move(settings) : Settings());
 }
 
 } // namespace
@@ -83,20 +109,14 @@ std::atomic<int> detail::highest{static_cast<int>(Level::Trace)};
 bool detail::areaEnabled(Level level, std::string_view area) {
   State &s = state();
   const std::lock_guard lock(s.mutex);
-  if (!s.configured) {
-    Expected<Settings> settings = parse(env::get("WAVESMITH_LOG"));
-    if (!settings)
-      writeStderr(
-          fmt::format("wavesmith warn log: WAVESMITH_LOG: {}\n", settings.status().message()));
-    install(s, settings ? *std::move(settings) : Settings());
-  }
+  ensureConfigured(s);
   const auto found = s.settings.areas.find(area);
   return level <= (found == s.settings.areas.end() ? s.settings.general : found->second);
 }
 
 void detail::write(Level level, std::string_view area, std::string_view message) {
-  const std::string line =
-      fmt::format("wavesmith {} {}: {}\n", kNames[static_cast<std::size_t>(level)], area, message);
+  const std::string line = fmt::format(
+      "wavesmith {} {}: {}\n", kNames[static_cast<std::size_t>(level)], area, printable(message));
   Sink sink = nullptr;
   void *context = nullptr;
   {
@@ -117,6 +137,13 @@ Status configure(std::string_view settings) {
   const std::lock_guard lock(s.mutex);
   install(s, std::move(parsed));
   return Status::ok();
+}
+
+std::string settings() {
+  State &s = state();
+  const std::lock_guard lock(s.mutex);
+  ensureConfigured(s);
+  return textOf(s.settings);
 }
 
 void setSink(Sink sink, void *context) {

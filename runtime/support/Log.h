@@ -52,6 +52,9 @@ void trace(std::string_view area, fmt::format_string<Args...> format, Args &&...
 
 /// Replaces the settings of WAVESMITH_LOG; the error names the word that is wrong.
 Status configure(std::string_view settings);
+/// The settings in force, in the same form: for a library with its own copy of this file, which
+/// else would read the variable, and complain of it, a second time.
+std::string settings();
 /// Receives every line that is on; null restores stderr. `context` is passed back.
 using Sink = void (*)(void *context, Level level, std::string_view line);
 void setSink(Sink sink, void *context);

@@ -154,6 +154,14 @@ class Exec(CliTest):
         self.put("[" * 100000)
         self.refused(["exec", "launch.json"], "launch.json")
 
+    def test_foreign_bytes_do_not_reach_the_terminal(self):
+        (self.dir / "launch.json").write_bytes(b'{"object": "k\xff\x1b[31m.co"}')
+        err = self.refused(["exec", "launch.json"], "launch.json")
+        self.assertTrue(err.strip().isprintable(), err)
+        self.put('{"object": "k\\u001b[31m.co"}')
+        err = self.refused(["exec", "launch.json"], "k\\x1b[31m.co")
+        self.assertTrue(err.strip().isprintable(), err)
+
     def test_missing_fields(self):
         for name in ("object", "kernel", "grid", "block"):
             value = self.launch.pop(name)

@@ -17,6 +17,7 @@
 
 #include "runtime/support/Files.h"
 #include "runtime/support/Status.h"
+#include "runtime/support/Text.h"
 #include "tools/wavesmith/Command.h"
 
 namespace wavesmith::cli {
@@ -71,7 +72,7 @@ std::string oneLine(std::string text) {
 }
 
 int fail(bool json, ExitCode exitCode, std::string_view code, std::string_view message) {
-  const std::string line = oneLine(std::string(message));
+  const std::string line = printable(oneLine(std::string(message)));
   // Where stderr itself is lost, the exit code is all that is left to say.
   (void)write(stderr, fmt::format("wavesmith: error: {}\n", line));
   if (json) {

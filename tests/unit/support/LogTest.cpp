@@ -25,12 +25,12 @@ protected:
 
 TEST_F(LogTest, LevelsByArea) {
   ASSERT_TRUE(log::configure("error,cache=info").isOk());
-  log::warn("plan", "hidden");
+  log::warn("jit", "hidden");
   log::info("cache", "hit key={}", "1f3a");
   log::trace("cache", "hidden");
-  log::error("plan", "shown");
+  log::error("jit", "shown");
   EXPECT_EQ(lines_, (std::vector<std::string>{"wavesmith info cache: hit key=1f3a",
-                                              "wavesmith error plan: shown"}));
+                                              "wavesmith error jit: shown"}));
 }
 
 TEST_F(LogTest, OffShowsNothing) {
@@ -43,6 +43,25 @@ TEST_F(LogTest, BadSettingsNameTheWord) {
   for (const char *bad : {"loud", "warn,cache=", "=info", "cache=loud,warn"})
     EXPECT_EQ(log::configure(bad).code(), StatusCode::InvalidArgument) << bad;
   EXPECT_NE(log::configure("warn,cache=loud").message().find("cache=loud"), std::string::npos);
+}
+
+TEST_F(LogTest, AnUnknownAreaIsNamedWithTheKnownOnes) {
+  const Status status = log::configure("info,cash=trace");
+  EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+  for (const char *word : {"cash=trace", "cache", "hip", "jit", "lock"})
+    EXPECT_NE(status.message().find(word), std::string::npos) << status.message();
+}
+
+TEST_F(LogTest, SettingsReadBack) {
+  for (const char *text : {"off", "warn", "error,cache=info,hip=trace"}) {
+    ASSERT_TRUE(log::configure(text).isOk());
+    EXPECT_EQ(log::settings(), text);
+  }
+}
+
+TEST_F(LogTest, ForeignBytesAreEscaped) {
+  log::error("cache", "path={}", "a\x1b[31m\xff");
+  EXPECT_EQ(lines_, (std::vector<std::string>{R"(wavesmith error cache: path=a\x1b[31m\xff)"}));
 }
 
 } // namespace
