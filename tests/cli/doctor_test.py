@@ -7,15 +7,16 @@ from cli import ENVIRONMENT, FINE, HAVE_COMPILER, CliTest
 
 
 class Doctor(CliTest):
-    def doctor(self, broken=(), **env):
-        """The findings by name, when exactly these are broken."""
+    def doctor(self, broken=(), warnings=(), **env):
+        """The findings by name, when exactly these are broken or warned of."""
         broken = set(broken) | (set() if HAVE_COMPILER else {"compiler"})
         report = self.json("doctor", "doctor", code=ENVIRONMENT if broken else FINE, **env)
         found = {check["name"]: check for check in report["checks"]}
         self.assertEqual({n for n, c in found.items() if c["state"] == "broken"}, broken)
+        self.assertEqual({n for n, c in found.items() if c["state"] == "warning"}, set(warnings))
         for check in found.values():
             self.assertTrue(check["detail"], check)
-            if check["state"] == "broken":
+            if check["state"] in ("broken", "warning"):
                 self.assertTrue(check["remedy"], check)
         return found
 
@@ -40,22 +41,26 @@ class Doctor(CliTest):
     def test_bad_emulator_settings(self):
         self.doctor(["emulator", "device"], WAVESMITH_EMULATOR="chip=MI1")
 
+    def test_hip_library_that_is_not_there(self):
+        found = self.doctor(["device"], WAVESMITH_DEVICE="auto", WAVESMITH_HIP_LIBRARY="/nowhere/h")
+        self.assertIn("/nowhere/h", found["device"]["detail"])
+
     def test_device_variable(self):
         self.doctor(["device"], WAVESMITH_DEVICE="gpu")
 
     def test_cache_open_to_others(self):
         self.cache.mkdir()
         self.cache.chmod(0o777)
-        found = self.doctor(["cache"])
+        found = self.doctor(warnings=["cache"])
         self.assertIn("chmod 700", found["cache"]["remedy"])
 
     def test_cache_is_a_file(self):
         self.cache.write_text("x")
-        self.doctor(["cache"])
+        self.doctor(warnings=["cache"])
         self.assertEqual(self.cache.read_text(), "x")
 
     def test_no_home(self):
-        self.doctor(["cache"], WAVESMITH_CACHE_DIR="", XDG_CACHE_HOME="", HOME="")
+        self.doctor(warnings=["cache"], WAVESMITH_CACHE_DIR="", XDG_CACHE_HOME="", HOME="")
 
     def test_cache_off(self):
         found = self.doctor(WAVESMITH_CACHE_DIR="off")

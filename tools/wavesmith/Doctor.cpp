@@ -26,7 +26,7 @@
 namespace wavesmith::cli {
 namespace {
 
-enum class State { Ok, Note, Broken };
+enum class State { Ok, Note, Warning, Broken };
 
 struct Finding {
   std::string name;
@@ -41,6 +41,8 @@ std::string_view stateName(State state) {
     return "ok";
   case State::Note:
     return "note";
+  case State::Warning:
+    return "warning";
   case State::Broken:
     return "broken";
   }
@@ -130,8 +132,10 @@ Finding checkDevice() {
           ""};
 }
 
+/// Every call works without the cache, only slower: no directory is a warning. A variable that
+/// cannot be read stops `run`.
 Finding checkCache() {
-  Finding finding{"cache", State::Broken, "", ""};
+  Finding finding{"cache", State::Warning, "", ""};
   const auto path = env::cacheDirectory();
   if (!path) {
     finding.detail = path.status().message();
@@ -144,6 +148,7 @@ Finding checkCache() {
     return finding;
   }
   if (const auto limit = env::cacheSizeBytes(); !limit) {
+    finding.state = State::Broken;
     finding.detail = limit.status().message();
     finding.remedy = "correct or unset WAVESMITH_CACHE_SIZE";
     return finding;
