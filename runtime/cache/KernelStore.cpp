@@ -36,8 +36,8 @@ Expected<KernelStoreOptions> KernelStoreOptions::fromEnvironment() {
 }
 
 KernelStore::KernelStore(KernelStoreOptions options)
-    : toolchain_(options.jit.toolchain), memory_(options.memoryBytes),
-      chain_(makeProviders(std::move(options))) {}
+    : toolchain_(options.jit.toolchain), dumpDirectory_(options.jit.compile.dumpDirectory),
+      memory_(options.memoryBytes), chain_(makeProviders(std::move(options))) {}
 
 KernelStore::KernelStore(std::vector<std::shared_ptr<Provider>> providers, Toolchain toolchain,
                          std::uint64_t memoryBytes)
@@ -57,6 +57,12 @@ Expected<KernelLookup> KernelStore::get(const KernelSpec &spec) {
     lookup.provider = object->provider;
     lookup.compileMs = object->compileMs;
   }
+  // What this process compiled was dumped then; asked for and missing is worth a line.
+  if (!dumpDirectory_.empty() && object->provider != "jit" && !saidNoDump_.test_and_set())
+    log::warn("cache",
+              "nothing dumped to WAVESMITH_DUMP_DIR={}: the kernel came from the {} cache; "
+              "WAVESMITH_CACHE_DIR=off compiles it again",
+              dumpDirectory_, object->provider);
   lookup.object = std::move(object);
   lookup.lookupMs =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

@@ -2,6 +2,7 @@
 // The composition that the planner asks: memory cache (single flight) over the chain disk -> JIT.
 // One per process is enough; any thread.
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,6 +50,8 @@ public:
 
 private:
   Toolchain toolchain_;
+  std::string dumpDirectory_;
+  std::atomic_flag saidNoDump_;
   MemoryCache memory_;
   ProviderChain chain_;
 };

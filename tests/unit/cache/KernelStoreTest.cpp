@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/support/Log.h"
 #include "tests/unit/provider/FakeCompiler.h"
 #include "tests/unit/support/TestDirectory.h"
 
@@ -46,6 +47,28 @@ TEST_F(KernelStoreTest, JitThenMemoryThenDisk) {
   EXPECT_EQ(counters.providers[0].name, "disk");
   EXPECT_EQ(counters.providers[0].misses, 1u);
   EXPECT_EQ(counters.providers[1].hits, 1u);
+}
+
+TEST_F(KernelStoreTest, ADumpThatACacheHitPreventsIsSaidOnce) {
+  std::vector<std::string> lines;
+  log::setSink(
+      [](void *context, log::Level, std::string_view line) {
+        static_cast<std::vector<std::string> *>(context)->emplace_back(line);
+      },
+      &lines);
+  KernelStoreOptions dumping = options();
+  dumping.jit.compile.dumpDirectory = "/dumps";
+  KernelStore first(dumping);
+  ASSERT_TRUE(first.get(mainJobSpec()));
+  ASSERT_TRUE(first.get(mainJobSpec()));
+  EXPECT_TRUE(lines.empty()) << "it compiled, and dumped then";
+  KernelStore second(dumping);
+  ASSERT_TRUE(second.get(mainJobSpec()));
+  ASSERT_TRUE(second.get(mainJobSpec()));
+  log::setSink(nullptr, nullptr);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0], HasSubstr("wavesmith warn cache: nothing dumped"));
+  EXPECT_THAT(lines[0], HasSubstr("/dumps"));
 }
 
 TEST_F(KernelStoreTest, RefusesAnInvalidSpecBeforeAnyProvider) {
