@@ -11,8 +11,8 @@
 
 #include "runtime/codeobject/CodeObject.h"
 #include "runtime/exec/LaunchFile.h"
+#include "runtime/exec/Modelled.h"
 #include "runtime/hip/HipTable.h"
-#include "runtime/hip/Modelled.h"
 
 namespace wavesmith {
 

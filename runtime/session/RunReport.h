@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/codeobject/CodeObject.h"
-#include "runtime/hip/Modelled.h"
+#include "runtime/exec/Modelled.h"
 #include "runtime/verify/ErrorReport.h"
 
 namespace wavesmith {

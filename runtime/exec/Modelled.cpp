@@ -1,4 +1,4 @@
-#include "runtime/hip/Modelled.h"
+#include "runtime/exec/Modelled.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
