@@ -11,6 +11,7 @@ namespace wavesmith {
 namespace {
 
 constexpr std::string_view kSuffix = ".wsobj", kDamagedSuffix = ".damaged", kLockSuffix = ".lock";
+constexpr int kDamagedNames = 16; ///< of one entry
 constexpr std::int64_t kSecond = 1'000'000'000;
 // A hit moves its entry up the LRU order at most this often: a write per hit buys nothing.
 constexpr std::int64_t kTouchAfter = 60 * kSecond;
@@ -134,8 +135,11 @@ void DiskCache::setAside(const Directory &at, const FileEntry &entry, const Stat
     now.ignoreError("gone or replaced: nothing to set aside");
     return;
   }
-  if (const Status renamed = at.rename(entry.name, entry.name + std::string(kDamagedSuffix));
-      !renamed.isOk() && renamed.code() != StatusCode::NotFound)
+  // A directory takes no file's name, nor a file a directory's: then under another one.
+  Status renamed = at.rename(entry.name, entry.name + std::string(kDamagedSuffix));
+  for (int i = 2; i <= kDamagedNames && !renamed.isOk(); ++i)
+    renamed = at.rename(entry.name, fmt::format("{}.{}{}", entry.name, i, kDamagedSuffix));
+  if (!renamed.isOk() && renamed.code() != StatusCode::NotFound)
     warnOnce(renamed);
 }
 
@@ -162,8 +166,8 @@ std::unique_ptr<Claim> DiskCache::claim(const KernelSpec &spec) {
   const Directory *at = directory(Directory::Create::Yes);
   if (!at)
     return nullptr;
-  Expected<FileLock> lock =
-      FileLock::acquire(*at, entryName(spec) + std::string(kLockSuffix), options_.lockDeadline);
+  Expected<FileLock> lock = FileLock::acquire(*at, entryName(spec) + std::string(kLockSuffix),
+                                              options_.lockDeadline, options_.lockNotice);
   if (lock) {
     if (lock->waited())
       ++lockWaits_;

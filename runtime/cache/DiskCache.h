@@ -22,7 +22,9 @@ struct DiskCacheOptions {
   std::string directory; ///< made with mode 0700 at the first write
   std::uint64_t maxBytes = std::uint64_t{1} << 30;
   /// How long to wait for another process that makes the same kernel before making it as well.
-  std::chrono::milliseconds lockDeadline{60'000};
+  std::chrono::milliseconds lockDeadline{10'000};
+  /// A longer wait for that process is said in the log.
+  std::chrono::milliseconds lockNotice{2'000};
   Toolchain toolchain = Toolchain::builtin();
   /// Told of every damaged entry, besides the log.
   std::function<void(const std::string &path, const Status &reason)> onDamaged;

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/support/Log.h"
+
 namespace wavesmith {
 namespace {
 
@@ -55,11 +57,12 @@ std::string readHolder(int fd) {
 } // namespace
 
 Expected<FileLock> FileLock::acquire(const Directory &directory, const std::string &name,
-                                     std::chrono::milliseconds deadline) {
+                                     std::chrono::milliseconds deadline,
+                                     std::chrono::milliseconds noticeAfter) {
   const std::string path = directory.path() + "/" + name;
-  const auto end = std::chrono::steady_clock::now() + deadline;
+  const auto start = std::chrono::steady_clock::now(), end = start + deadline;
   auto pause = std::chrono::milliseconds(1);
-  bool waited = false;
+  bool waited = false, noticed = false;
   while (true) {
     FileDescriptor fd(::openat(directory.descriptor(), name.c_str(),
                                O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
@@ -77,9 +80,15 @@ Expected<FileLock> FileLock::acquire(const Directory &directory, const std::stri
         return error(StatusCode::Unsupported, "lock {}: {}", path,
                      systemError(refusal, "fcntl", path).message());
       waited = true;
-      if (std::chrono::steady_clock::now() >= end)
+      const auto now = std::chrono::steady_clock::now();
+      if (now >= end)
         return error(StatusCode::Timeout, "lock {} is held by {}; gave up after {} ms", path,
                      readHolder(fd.get()), deadline.count());
+      if (!noticed && now - start >= noticeAfter) {
+        noticed = true;
+        log::warn("lock", "waiting for {}, at most {} ms more path={}", readHolder(fd.get()),
+                  std::chrono::ceil<std::chrono::milliseconds>(end - now).count(), path);
+      }
       std::this_thread::sleep_for(pause);
       pause = std::min(pause * 2, std::chrono::milliseconds(20));
     }

@@ -13,9 +13,11 @@ namespace wavesmith {
 class FileLock {
 public:
   /// Waits until the lock is ours or the deadline has passed (Timeout, naming the holder).
-  /// Unsupported where the file system has no locks: the caller goes on without.
-  static Expected<FileLock> acquire(const Directory &directory, const std::string &name,
-                                    std::chrono::milliseconds deadline);
+  /// Unsupported where the file system has no locks: the caller goes on without. A wait longer
+  /// than `noticeAfter` is said in the log, once, with the holder.
+  static Expected<FileLock>
+  acquire(const Directory &directory, const std::string &name, std::chrono::milliseconds deadline,
+          std::chrono::milliseconds noticeAfter = std::chrono::seconds(2));
   FileLock(FileLock &&other) noexcept;
   FileLock &operator=(FileLock &&other) noexcept;
   /// Removes the lock's file and lets go.

@@ -104,6 +104,25 @@ TEST_F(DiskCacheFaultTest, ADirectoryOrFifoInAnEntrysPlace) {
   EXPECT_EQ(provider(), "disk");
 }
 
+TEST_F(DiskCacheFaultTest, EveryKindIsSetAsideWhateverWasSetAsideBefore) {
+  ASSERT_EQ(provider(), "jit");
+  const std::string path = DiskCache(disk).entryPath(spec);
+  const auto putDirectory = [&] {
+    std::filesystem::remove(path);
+    std::filesystem::create_directories(path + "/inner");
+  };
+  const auto putFile = [&] { overwrite(path, {}); };
+  using Put = std::function<void()>;
+  for (const Put &put : {Put(putFile), Put(putDirectory), Put(putDirectory), Put(putFile)}) {
+    put();
+    EXPECT_EQ(provider(), "jit");
+    EXPECT_EQ(provider(), "disk") << "the place is free again";
+  }
+  EXPECT_TRUE(std::filesystem::is_regular_file(path + ".damaged"));
+  EXPECT_TRUE(std::filesystem::is_directory(path + ".2.damaged"));
+  EXPECT_TRUE(std::filesystem::is_directory(path + ".3.damaged"));
+}
+
 /// Runs `body` in a child; the child's exit code is its result.
 pid_t spawn(const std::function<int()> &body) {
   const pid_t child = ::fork();

@@ -3,9 +3,12 @@
 #include <filesystem>
 #include <thread>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "runtime/support/Log.h"
 #include "tests/unit/provider/FakeCompiler.h"
 #include "tests/unit/support/TestDirectory.h"
 
@@ -14,6 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::mainJobSpec;
+using ::testing::HasSubstr;
 
 SharedCodeObject objectOf(std::string_view text) {
   auto blob = std::make_shared<CodeObjectBlob>();
@@ -135,6 +139,28 @@ TEST_F(DiskCacheTest, AClaimHoldsOthersUntilItsDeadline) {
   EXPECT_TRUE(second.claim(other)) << "another key does not wait";
   claim.reset();
   EXPECT_TRUE(second.claim(spec));
+}
+
+TEST_F(DiskCacheTest, ALongWaitNamesTheHolderAndTheDeadline) {
+  EXPECT_LE(options.lockDeadline, 10s) << "a holder that hangs must not look like our hang";
+  EXPECT_LT(options.lockNotice, options.lockDeadline);
+  std::vector<std::string> lines;
+  log::setSink(
+      [](void *context, log::Level, std::string_view line) {
+        static_cast<std::vector<std::string> *>(context)->emplace_back(line);
+      },
+      &lines);
+  options.lockDeadline = 200ms;
+  options.lockNotice = 20ms;
+  DiskCache first(options), second(options);
+  const auto claim = first.claim(spec);
+  ASSERT_TRUE(claim);
+  EXPECT_FALSE(second.claim(spec));
+  log::setSink(nullptr, nullptr);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_THAT(lines[0], HasSubstr(fmt::format("waiting for process {} on ", ::getpid())));
+  EXPECT_THAT(lines[0], ::testing::ContainsRegex("at most 1[0-9][0-9] ms more"));
+  EXPECT_THAT(lines[1], HasSubstr("building without the lock"));
 }
 
 TEST_F(DiskCacheTest, ADirectoryThatOthersMayWriteIsNotUsed) {
