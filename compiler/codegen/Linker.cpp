@@ -1,12 +1,20 @@
 #include "compiler/codegen/Linker.h"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <stdlib.h>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <lld/Common/Driver.h>
 #include <llvm/Support/FileSystem.h>
@@ -64,6 +72,81 @@ llvm::Error writeFile(const std::string &path, llvm::ArrayRef<char> bytes) {
   return llvm::Error::success();
 }
 
+/// A file without a name: whatever ends this process, nothing is left on disk. Null where the
+/// system has no such files, or no /proc to reach them by a path.
+class AnonymousFile {
+public:
+  static std::optional<AnonymousFile> make(llvm::ArrayRef<char> bytes) {
+    AnonymousFile file(::memfd_create("wavesmith-link", MFD_CLOEXEC));
+    if (file.descriptor_ < 0 || ::access(file.path().c_str(), R_OK) != 0)
+      return std::nullopt;
+    while (!bytes.empty()) {
+      const ssize_t count = ::write(file.descriptor_, bytes.data(), bytes.size());
+      if (count < 0 && errno == EINTR)
+        continue;
+      if (count <= 0)
+        return std::nullopt;
+      bytes = bytes.drop_front(static_cast<std::size_t>(count));
+    }
+    return file;
+  }
+  AnonymousFile(AnonymousFile &&other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  AnonymousFile &operator=(AnonymousFile &&) = delete;
+  ~AnonymousFile() {
+    if (descriptor_ >= 0)
+      ::close(descriptor_);
+  }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+private:
+  explicit AnonymousFile(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_;
+};
+
+/// Collects what is written to path(). A pipe, since lld makes a temporary file beside any regular
+/// output, and nothing can be made in /proc.
+class PipeReader {
+public:
+  static std::unique_ptr<PipeReader> make() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+      return nullptr;
+    return std::unique_ptr<PipeReader>(new PipeReader(ends[0], ends[1]));
+  }
+  PipeReader(const PipeReader &) = delete;
+  PipeReader &operator=(const PipeReader &) = delete;
+  ~PipeReader() {
+    if (thread_.joinable())
+      finish();
+    ::close(readEnd_);
+  }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(writeEnd_); }
+  /// Everything, once all writers are done.
+  ObjectBytes finish() {
+    ::close(writeEnd_);
+    thread_.join();
+    return std::move(bytes_);
+  }
+
+private:
+  PipeReader(int readEnd, int writeEnd)
+      : readEnd_(readEnd), writeEnd_(writeEnd), thread_([this] { readAll(); }) {}
+  void readAll() {
+    std::array<char, 1 << 16> part;
+    while (true) {
+      const ssize_t count = ::read(readEnd_, part.data(), part.size());
+      if (count > 0)
+        bytes_.append(part.begin(), part.begin() + count);
+      else if (count == 0 || errno != EINTR)
+        return;
+    }
+  }
+  int readEnd_, writeEnd_;
+  ObjectBytes bytes_;
+  std::thread thread_; ///< last: it uses the others
+};
+
 llvm::Error runLld(const std::string &input, const std::string &output) {
   static std::mutex mutex;
   static bool usable = true;
@@ -85,7 +168,9 @@ llvm::Error runLld(const std::string &input, const std::string &output) {
 
 } // namespace
 
-llvm::Expected<ObjectBytes> linkCodeObject(llvm::ArrayRef<char> object) {
+namespace {
+
+llvm::Expected<ObjectBytes> linkInDirectory(llvm::ArrayRef<char> object) {
   auto directory = PrivateDirectory::make();
   if (!directory)
     return directory.takeError();
@@ -99,6 +184,20 @@ llvm::Expected<ObjectBytes> linkCodeObject(llvm::ArrayRef<char> object) {
   if (!buffer)
     return codegenError(StatusCode::Io, "cannot read {}: {}", output, buffer.getError().message());
   return ObjectBytes((*buffer)->getBuffer().begin(), (*buffer)->getBuffer().end());
+}
+
+} // namespace
+
+llvm::Expected<ObjectBytes> linkCodeObject(llvm::ArrayRef<char> object, LinkFiles files) {
+  if (files == LinkFiles::InDirectory)
+    return linkInDirectory(object);
+  const auto input = AnonymousFile::make(object);
+  const auto output = input ? PipeReader::make() : nullptr;
+  if (!output)
+    return linkInDirectory(object);
+  if (llvm::Error error = runLld(input->path(), output->path()))
+    return error;
+  return output->finish();
 }
 
 } // namespace wavesmith::compiler

@@ -107,11 +107,39 @@ TEST_F(Linker, GarbageIsAnError) {
 
 TEST_F(Linker, UnusableTemporaryDirectoryIsNamed) {
   ::setenv("TMPDIR", "/nonexistent/place", 1);
-  auto linked = linkCodeObject(llvm::ArrayRef<char>({'x'}));
+  auto linked = linkCodeObject(llvm::ArrayRef<char>({'x'}), LinkFiles::InDirectory);
   ASSERT_FALSE(bool(linked));
   const Status status = toStatus(linked.takeError());
   EXPECT_EQ(status.code(), StatusCode::Io);
   EXPECT_NE(status.message().find("/nonexistent/place"), std::string::npos) << status.message();
+}
+
+TEST_F(Linker, NothingOnDiskAndTheSameBytesAsThroughADirectory) {
+  auto object = emitText(fixture("store.ll"), {.target = "gfx942"});
+  ASSERT_TRUE(bool(object)) << message(object.takeError());
+  auto directly = linkCodeObject(*object, LinkFiles::InDirectory);
+  ASSERT_TRUE(bool(directly)) << message(directly.takeError());
+  EXPECT_TRUE(std::filesystem::is_empty(directory));
+  // Where no directory can be made, nothing can be left behind by a kill either.
+  ::setenv("TMPDIR", "/nonexistent/place", 1);
+  auto linked = linkCodeObject(*object);
+  ASSERT_TRUE(bool(linked)) << message(linked.takeError());
+  EXPECT_EQ(*linked, *directly);
+}
+
+TEST_F(Linker, LeavesNoDescriptorOpen) {
+  const auto count = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                         std::filesystem::directory_iterator());
+  };
+  const auto before = count();
+  auto object = emitText(fixture("store.ll"), {.target = "gfx942"});
+  ASSERT_TRUE(bool(object)) << message(object.takeError());
+  ASSERT_TRUE(bool(linkCodeObject(*object)));
+  auto failed = linkCodeObject(llvm::ArrayRef<char>({'n', 'o', 'p', 'e'}));
+  ASSERT_FALSE(bool(failed));
+  llvm::consumeError(failed.takeError());
+  EXPECT_EQ(count(), before);
 }
 
 TEST_F(Linker, ThreadsTakeTurns) {
