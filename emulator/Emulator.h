@@ -65,7 +65,7 @@ struct Checks {
 struct Fault {
   CheckKind kind = CheckKind::Memory;
   std::string kernel;
-  std::uint64_t pc = 0; ///< relative to the kernel's entry
+  std::int64_t pc = 0; ///< from the kernel's entry; a function placed before it is negative
   std::array<std::uint32_t, 3> workgroup{};
   int wave = -1; ///< in the workgroup
   int lane = -1; ///< -1: the whole wave

@@ -1,5 +1,6 @@
 // The text forms of the options and of a fault: what command lines, variables and reports show.
 
+#include <algorithm>
 #include <array>
 
 #include "emulator/Emulator.h"
@@ -10,16 +11,36 @@ namespace {
 constexpr std::array<std::string_view, kCheckKinds> kCheckNames = {
     "memory", "uninitialised", "waits", "races", "barriers", "hazards", "alignment", "registers"};
 
-/// Calls `use` for each item of a comma list; stops at the first error.
-template <typename Use> Status forEachItem(std::string_view text, Use use) {
-  while (!text.empty()) {
-    std::size_t comma = text.find(',');
-    std::string_view item = text.substr(0, comma);
-    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
-    WAVESMITH_TRY(use(item));
+/// Calls `use` for each item of a comma list; stops at the first error. An empty text has none.
+template <typename Use> Status forEachItem(std::string_view what, std::string_view text, Use use) {
+  if (text.empty())
+    return Status::ok();
+  for (std::size_t begin = 0, index = 1; begin <= text.size(); ++index) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    if (comma == begin)
+      return error(StatusCode::InvalidArgument, "{} '{}': item {} of the comma list is empty", what,
+                   text, index);
+    WAVESMITH_TRY(use(text.substr(begin, comma - begin)));
+    begin = comma + 1;
   }
   return Status::ok();
 }
+
+/// One choice among alternatives; a list may repeat it, but not contradict itself.
+template <typename Value> struct Choice {
+  Value &value;
+  std::string_view chosen = {};
+
+  Status choose(std::string_view item, Value to) {
+    if (!chosen.empty() && value != to)
+      return error(StatusCode::InvalidArgument,
+                   "the orders '{}' and '{}' contradict each other; want one of them", chosen,
+                   item);
+    chosen = item;
+    value = to;
+    return Status::ok();
+  }
+};
 
 } // namespace
 
@@ -31,7 +52,7 @@ Expected<Checks> Checks::parse(std::string_view text) {
   if (text == "none")
     return none();
   Checks checks = none();
-  WAVESMITH_TRY(forEachItem(text, [&](std::string_view item) -> Status {
+  WAVESMITH_TRY(forEachItem("checks", text, [&](std::string_view item) -> Status {
     for (int i = 0; i < kCheckKinds; ++i)
       if (item == kCheckNames[i]) {
         checks.mask |= 1u << i;
@@ -49,29 +70,31 @@ Expected<ExecutionOrder> ExecutionOrder::parse(std::string_view text) {
   ExecutionOrder order;
   if (text == "default")
     return order;
-  WAVESMITH_TRY(forEachItem(text, [&](std::string_view item) -> Status {
+  Choice<Landing> vectorMemory{order.vectorMemory}, lds{order.lds};
+  Choice<Waves> waves{order.waves};
+  WAVESMITH_TRY(forEachItem("order", text, [&](std::string_view item) -> Status {
     if (item == "vmem-early")
-      order.vectorMemory = Landing::Early;
-    else if (item == "vmem-late")
-      order.vectorMemory = Landing::Late;
-    else if (item == "lds-early")
-      order.lds = Landing::Early;
-    else if (item == "lds-late")
-      order.lds = Landing::Late;
-    else if (item == "lockstep")
-      order.waves = Waves::Lockstep;
-    else if (item == "run-to-barrier")
-      order.waves = Waves::RunToBarrier;
-    else if (item == "preemptive")
-      order.waves = Waves::Preemptive;
-    else if (item == "poison")
+      return vectorMemory.choose(item, Landing::Early);
+    if (item == "vmem-late")
+      return vectorMemory.choose(item, Landing::Late);
+    if (item == "lds-early")
+      return lds.choose(item, Landing::Early);
+    if (item == "lds-late")
+      return lds.choose(item, Landing::Late);
+    if (item == "lockstep")
+      return waves.choose(item, Waves::Lockstep);
+    if (item == "run-to-barrier")
+      return waves.choose(item, Waves::RunToBarrier);
+    if (item == "preemptive")
+      return waves.choose(item, Waves::Preemptive);
+    if (item == "poison") {
       order.poison = true;
-    else
-      return error(StatusCode::InvalidArgument,
-                   "unknown order '{}': expected default or a comma list of vmem-early, "
-                   "vmem-late, lds-early, lds-late, lockstep, run-to-barrier, preemptive, poison",
-                   item);
-    return Status::ok();
+      return Status::ok();
+    }
+    return error(StatusCode::InvalidArgument,
+                 "unknown order '{}': expected default or a comma list of vmem-early, "
+                 "vmem-late, lds-early, lds-late, lockstep, run-to-barrier, preemptive, poison",
+                 item);
   }));
   return order;
 }
@@ -91,8 +114,10 @@ std::string Fault::text() const {
   std::string where = wave < 0 ? "" : fmt::format(" wave {}", wave);
   if (lane >= 0)
     where += fmt::format(" lane {}", lane);
-  return fmt::format("{}: {}+{:#x}: {} [workgroup {},{},{}{}]: {}", checkName(kind), kernel, pc,
-                     disassembly, workgroup[0], workgroup[1], workgroup[2], where, message);
+  const auto offset = static_cast<std::uint64_t>(pc);
+  return fmt::format("{}: {}{}{:#x}: {} [workgroup {},{},{}{}]: {}", checkName(kind), kernel,
+                     pc < 0 ? '-' : '+', pc < 0 ? 0 - offset : offset, disassembly, workgroup[0],
+                     workgroup[1], workgroup[2], where, message);
 }
 
 } // namespace wavesmith::emulator

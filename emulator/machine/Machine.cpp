@@ -344,7 +344,7 @@ void Machine::fault(CheckKind kind, const Wave &wave, const Inst &inst, int lane
   Fault fault;
   fault.kind = kind;
   fault.kernel = launch.program->kernel().name;
-  fault.pc = inst.pc - launch.program->entryAddress();
+  fault.pc = static_cast<std::int64_t>(inst.pc - launch.program->entryAddress());
   fault.workgroup = group.id;
   fault.wave = wave.id;
   fault.lane = lane;

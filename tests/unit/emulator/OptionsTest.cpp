@@ -17,6 +17,36 @@ TEST(Options, OrdersRoundTrip) {
   EXPECT_THAT(ExecutionOrder::parse("fast").status().message(), testing::HasSubstr("'fast'"));
 }
 
+TEST(Options, AListThatContradictsItselfIsRefused) {
+  const std::pair<const char *, const char *> kContradictions[] = {
+      {"vmem-early,vmem-late", "'vmem-early' and 'vmem-late'"},
+      {"lds-late,poison,lds-early", "'lds-late' and 'lds-early'"},
+      {"lockstep,run-to-barrier", "'lockstep' and 'run-to-barrier'"},
+      {"preemptive,lockstep", "'preemptive' and 'lockstep'"}};
+  for (const auto &[text, words] : kContradictions)
+    EXPECT_THAT(ExecutionOrder::parse(text).status().message(), testing::HasSubstr(words));
+  EXPECT_EQ(ExecutionOrder::parse("vmem-early,vmem-early")->text(), "vmem-early,lds-early,lockstep")
+      << "saying it twice is no contradiction";
+}
+
+TEST(Options, EmptyItemsAreRefused) {
+  for (const char *text : {"memory,", ",memory", "memory,,races", ","}) {
+    EXPECT_THAT(Checks::parse(text).status().message(),
+                testing::AllOf(testing::HasSubstr(text), testing::HasSubstr("is empty")));
+  }
+  EXPECT_THAT(Checks::parse("memory,").status().message(), testing::HasSubstr("item 2"));
+  EXPECT_THAT(ExecutionOrder::parse("poison,").status().message(), testing::HasSubstr("item 2"));
+}
+
+TEST(Options, AFaultBeforeTheKernelHasANegativeOffset) {
+  Fault fault;
+  fault.kernel = "k";
+  fault.pc = -0x404;
+  EXPECT_THAT(fault.text(), testing::HasSubstr(" k-0x404: "));
+  fault.pc = 0x10;
+  EXPECT_THAT(fault.text(), testing::HasSubstr(" k+0x10: "));
+}
+
 TEST(Options, ChecksParse) {
   EXPECT_EQ(Checks::parse("all")->mask, 0xffu);
   EXPECT_EQ(Checks::parse("none")->mask, 0u);
