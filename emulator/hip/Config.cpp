@@ -128,12 +128,14 @@ std::string Config::text() const {
 Expected<Config> parseConfig(std::string_view text, const Config &base) {
   // A part without '=' continues a list: "order=vmem-early,lds-late,seed=1".
   std::vector<std::pair<std::string, std::string>> settings;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
+  const std::string_view all = text;
+  for (bool more = !text.empty(); more;) {
+    const std::size_t comma = text.find(',');
     const std::string_view part = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
+    more = comma != std::string_view::npos;
+    text.remove_prefix(more ? comma + 1 : text.size());
     if (part.empty())
-      continue;
+      return error(StatusCode::InvalidArgument, "'{}': a part between commas is empty", all);
     const std::size_t equals = part.find('=');
     if (equals != std::string_view::npos)
       settings.emplace_back(part.substr(0, equals), part.substr(equals + 1));

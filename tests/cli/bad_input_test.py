@@ -54,6 +54,10 @@ class BadInput(CliTest):
         self.refused(["inspect", ""], "file")
         self.assertEqual(list(self.dir.iterdir()), [])
 
+    def test_lists(self):
+        self.refusedRun("--checks", "'memory,'", "empty", checks="memory,")
+        self.refusedRun("'vmem-early'", "'vmem-late'", order="vmem-early,vmem-late")
+
     def test_emulator_variable(self):
         for text, *words in (
             ("fast", "key=value"),
@@ -61,6 +65,8 @@ class BadInput(CliTest):
             ("order=sideways", "sideways", "vmem-early"),
             ("seed=-1", "-1"),
             ("checks=memory,luck", "luck"),
+            ("checks=memory,,seed=1", "'memory,'", "empty"),
+            ("order=lds-early,lds-late", "'lds-early'", "'lds-late'"),
             ("speed=1", "speed", "order"),
         ):
             self.refused(run(), "WAVESMITH_EMULATOR", *words, WAVESMITH_EMULATOR=text)
