@@ -49,6 +49,16 @@ constexpr string_view kNoOmod[] = {
     "v_cvt_pknorm_u16_f32", "v_cvt_pkaccum_u8_f32", "v_cvt_pk_u8_f32",     "v_dot2c_i32_i16",
     "v_dot4c_i32_i8",       "v_dot8c_i32_i4"};
 
+/// One IEEE operation with one rounding, which MODE directs.
+constexpr string_view kRounds[] = {
+    "v_add_f32",    "v_sub_f32",        "v_subrev_f32",  "v_mul_f32",     "v_fma_f32",
+    "v_fmac_f32",   "v_fmaak_f32",      "v_fmamk_f32",   "v_pk_add_f32",  "v_pk_mul_f32",
+    "v_pk_fma_f32", "v_mul_legacy_f32", "v_add_f64",     "v_mul_f64",     "v_fma_f64",
+    "v_fmac_f64",   "v_cvt_f32_i32",    "v_cvt_f32_u32", "v_cvt_f32_f64", "v_ldexp_f32",
+    "v_add_f16",    "v_sub_f16",        "v_subrev_f16",  "v_mul_f16",     "v_fma_f16",
+    "v_mac_f16",    "v_mad_f16",        "v_cvt_f16_f32", "v_cvt_f16_i16", "v_cvt_f16_u16",
+    "v_pk_add_f16", "v_pk_mul_f16",     "v_pk_fma_f16",  "v_ldexp_f16"};
+
 bool isSmallFloatConversion(string_view name) {
   return startsWith(name, "v_cvt_scalef32_") || startsWith(name, "v_cvt_sr_") ||
          name == "v_cvt_pk_fp8_f32" || name == "v_cvt_pk_bf8_f32";
@@ -130,6 +140,7 @@ VectorFields vectorFieldsOf(const Row &row) {
   }
   fields.sdwaOmod = cvtFloat8 || isFloat(signature.result) || name == "v_pk_fmac_f16";
   fields.dppSigns = fields.signs;
+  fields.rounds = isOneOf(name, kRounds);
   return fields;
 }
 

@@ -154,8 +154,6 @@ void setRegister(Machine &machine, Wave &wave, const Inst &inst) {
   if ((imm & 63) != 1) // MODE is the only one that code changes
     return;
   wave.mode = (wave.mode & ~mask) | (machine.readScalar(wave, inst.source[0]) << offset & mask);
-  if (wave.mode & 15)
-    machine.fault(CheckKind::Registers, wave, inst, -1, "only rounding to nearest is implemented");
 }
 
 } // namespace wavesmith::emulator

@@ -81,7 +81,7 @@ void runVector(Machine &machine, Wave &wave, const Inst &inst) {
   if (signature.readsCarry)
     io.maskIn = machine.readScalar64(wave, inst.source[inst.sourceCount - 1]);
 
-  laneFunctionFor(lanes, row)(io);
+  callLanes(machine, wave, inst, io);
 
   if (hasVector) {
     if (flushes(wave, signature.result) & 2)
@@ -123,7 +123,7 @@ void runPacked16(Machine &machine, Wave &wave, const Inst &inst) {
       io.source[i] = parts[i];
     }
     io.result = halves[half];
-    laneFunctionFor(lanes, *inst.row)(io);
+    callLanes(machine, wave, inst, io);
     if (isFloat && (flushes(wave, Type::F16) & 2))
       lanes.flushF16(halves[half]);
     if (inst.clamp && isFloat)
@@ -157,7 +157,7 @@ void runPacked32(Machine &machine, Wave &wave, const Inst &inst) {
       io.source[i] = changed[i];
     }
     io.result = result + half * kLanes;
-    laneFunctionFor(lanes, *inst.row)(io);
+    callLanes(machine, wave, inst, io);
     if (flushing & 2)
       lanes.flushF32(io.result);
     if (inst.clamp)

@@ -1,6 +1,7 @@
 #include "emulator/machine/VectorForms.h"
 
 #include <bit>
+#include <cfenv>
 
 namespace wavesmith::emulator {
 namespace {
@@ -127,6 +128,24 @@ void dppSources(u16 control, int *from) {
       source = row + n;
     from[lane] = source;
   }
+}
+
+void callLanes(Machine &machine, const Wave &wave, const Inst &inst, LaneIo &io) {
+  LaneFunction function = laneFunctionFor(machine.lanes, *inst.row);
+  Type result = inst.row->signature.result;
+  // Bits 1:0 of MODE round float32, bits 3:2 float16 and float64.
+  u32 rounding = (wave.mode >> (result == Type::F32 ? 0 : 2)) & 3;
+  if (!rounding || !inst.row->fields.rounds)
+    return function(io);
+  if (result == Type::F16)
+    machine.fault(CheckKind::Registers, wave, inst, -1,
+                  "of float16, only rounding to nearest is implemented");
+  static constexpr int kModes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  int before = std::fegetround();
+  if (result != Type::F16)
+    std::fesetround(kModes[rounding]);
+  function(io);
+  std::fesetround(before);
 }
 
 void prepareSources(Machine &machine, Wave &wave, const Inst &inst, LaneIo &io,

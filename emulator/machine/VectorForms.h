@@ -8,6 +8,9 @@ namespace wavesmith::emulator {
 
 LaneFunction laneFunctionFor(const LaneSet &lanes, const Row &row);
 
+/// Calls the row's lane function under the rounding that MODE asks for.
+void callLanes(Machine &machine, const Wave &wave, const Inst &inst, LaneIo &io);
+
 /// Applies DPP or SDWA selection, op_sel, abs and neg to the sources (into `scratch`) and narrows
 /// the write mask where DPP says so.
 void prepareSources(Machine &machine, Wave &wave, const Inst &inst, LaneIo &io,

@@ -1,0 +1,289 @@
+// Conversions over all codes of the narrow side, all bfloat16 patterns as float32 and the values
+// around every rounding boundary, against scalar models. One kernel per conversion.
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <numeric>
+#include <sstream>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "emulator/Emulator.h"
+#include "tests/emulator/conversion/ScalarModel.h"
+
+namespace wavesmith::emulator {
+namespace {
+
+namespace fs = std::filesystem;
+using model::Format;
+using model::Rounding;
+using Word = std::uint32_t;
+using Words = std::vector<Word>;
+
+/// v1 is the input, v2 (and v3) the output.
+struct Conversion {
+  std::string body;
+  int outputs;
+  Words inputs;
+  /// Does that output fit this input?
+  std::function<bool(Word in, const Word *out)> accepts;
+};
+
+bool sameFloat(Word bits, double value) {
+  auto actual = std::bit_cast<float>(bits);
+  if (std::isnan(value))
+    return std::isnan(actual);
+  return bits == std::bit_cast<Word>(static_cast<float>(value));
+}
+bool sameCode(Format format, Word code, Word expected) {
+  if (model::isNanCode(format, expected) && format != Format::Fp8Fnuz && format != Format::Bf8Fnuz)
+    return model::isNanCode(format, code);
+  return code == expected;
+}
+
+Words codes(Word count) {
+  Words all(count);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+/// All bfloat16 patterns as float32, and the boundaries of a format.
+Words floats(Format format) {
+  Words all;
+  for (Word code = 0; code < 0x10000; ++code)
+    all.push_back(code << 16);
+  for (float x : model::boundaries(format))
+    all.push_back(std::bit_cast<Word>(x));
+  return all;
+}
+
+Conversion widen(const std::string &mnemonic, Format format, int count) {
+  int bits = model::bitsOf(format);
+  return {
+      mnemonic + (count == 2 ? " v[2:3], v1" : " v2, v1"), count,
+      codes(bits * count == 8 ? 256 : 0x10000), [=](Word in, const Word *out) {
+        for (int i = 0; i < count; ++i)
+          if (!sameFloat(out[i], model::decode(format, (in >> (bits * i)) & ((1u << bits) - 1))))
+            return false;
+        return true;
+      }};
+}
+/// The other source of a packing conversion is 1.0 or -2.0.
+Conversion narrow(const std::string &text, Format format, Rounding rounding, bool saturate,
+                  bool packs) {
+  int bits = model::bitsOf(format);
+  Word mask = (1u << bits) - 1;
+  return {(saturate ? "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), 1\n" : "") +
+              ("v_mov_b32 v2, 0\nv_mov_b32 v4, -2.0\n" + text),
+          1, floats(format), [=](Word in, const Word *out) {
+            auto x = std::bit_cast<float>(in);
+            if (saturate && !std::isfinite(x))
+              return true; // not the same in all sources
+            Word expected = model::encode(format, x, rounding, saturate);
+            if (!sameCode(format, out[0] & mask, expected))
+              return false;
+            return !packs ||
+                   ((out[0] >> bits) & mask) == model::encode(format, -2, rounding, false);
+          }};
+}
+
+std::vector<Conversion> conversions(bool gfx950) {
+  Format fp8 = gfx950 ? Format::Fp8Ocp : Format::Fp8Fnuz;
+  Format bf8 = gfx950 ? Format::Bf8Ocp : Format::Bf8Fnuz;
+  std::vector<Conversion> all = {
+      widen("v_cvt_f32_f16", Format::F16, 1),
+      widen("v_cvt_f32_fp8", fp8, 1),
+      widen("v_cvt_f32_bf8", bf8, 1),
+      widen("v_cvt_pk_f32_fp8", fp8, 2),
+      widen("v_cvt_pk_f32_bf8", bf8, 2),
+      narrow("v_cvt_f16_f32 v2, v1", Format::F16, Rounding::Nearest, false, false),
+      narrow("v_cvt_f16_f32 v2, v1", Format::F16, Rounding::Nearest, true, false),
+      narrow("v_cvt_pkrtz_f16_f32 v2, v1, v4", Format::F16, Rounding::TowardZero, false, true),
+      narrow("v_cvt_pk_fp8_f32 v2, v1, v4", fp8, Rounding::Nearest, false, true),
+      narrow("v_cvt_pk_bf8_f32 v2, v1, v4", bf8, Rounding::Nearest, false, true),
+      narrow("v_cvt_pk_fp8_f32 v2, v1, v4", fp8, Rounding::Nearest, true, true),
+      narrow("v_cvt_pk_bf8_f32 v2, v1, v4", bf8, Rounding::Nearest, true, true),
+  };
+  if (gfx950) {
+    all.push_back(widen("v_cvt_f32_bf16", Format::Bf16, 1));
+    all.push_back(
+        narrow("v_cvt_pk_f16_f32 v2, v1, v4", Format::F16, Rounding::Nearest, false, true));
+    all.push_back(
+        narrow("v_cvt_pk_bf16_f32 v2, v1, v4", Format::Bf16, Rounding::Nearest, false, true));
+  }
+  auto clamped = [](double x, double low, double high) {
+    return std::isnan(x) ? 0 : std::trunc(std::min(std::max(x, low), high));
+  };
+  all.push_back({"v_cvt_u32_f32 v2, v1", 1, floats(Format::F16), [=](Word in, const Word *out) {
+                   return out[0] == clamped(std::bit_cast<float>(in), 0, 4294967295.0);
+                 }});
+  all.push_back({"v_cvt_i32_f32 v2, v1", 1, floats(Format::F16), [=](Word in, const Word *out) {
+                   return static_cast<std::int32_t>(out[0]) ==
+                          clamped(std::bit_cast<float>(in), -2147483648.0, 2147483647.0);
+                 }});
+  all.push_back({"v_cvt_u16_f16 v2, v1", 1, codes(0x10000), [=](Word in, const Word *out) {
+                   return (out[0] & 0xffff) == clamped(model::decode(Format::F16, in), 0, 65535);
+                 }});
+  all.push_back({"v_cvt_i16_f16 v2, v1", 1, codes(0x10000), [=](Word in, const Word *out) {
+                   return static_cast<std::int16_t>(out[0]) ==
+                          clamped(model::decode(Format::F16, in), -32768, 32767);
+                 }});
+  all.push_back({"v_cvt_f16_u16 v2, v1", 1, codes(0x10000), [](Word in, const Word *out) {
+                   return (out[0] & 0xffff) ==
+                          model::encode(Format::F16, in, Rounding::Nearest, false);
+                 }});
+  all.push_back({"v_cvt_f16_i16 v2, v1", 1, codes(0x10000), [](Word in, const Word *out) {
+                   return (out[0] & 0xffff) == model::encode(Format::F16,
+                                                             static_cast<std::int16_t>(in),
+                                                             Rounding::Nearest, false);
+                 }});
+  return all;
+}
+
+/// float32 sums and products under MODE's four roundings; the model brackets the exact double.
+std::vector<Conversion> roundings() {
+  std::vector<Conversion> all;
+  struct Operation {
+    const char *text;
+    double (*exact)(double x);
+  };
+  // Each is exact in double for the bfloat16 patterns that are neither tiny nor huge.
+  static constexpr Operation kOperations[] = {
+      {"v_add_f32 v2, v1, v4", [](double x) { return x + 0x1.234568p-9; }},
+      {"v_mul_f32 v2, v1, v4", [](double x) { return x * 0x1.234568p-9; }},
+      {"v_fma_f32 v2, v1, v4, 1.0", [](double x) { return x * 0x1.234568p-9 + 1.0; }}};
+  for (int mode = 0; mode < 4; ++mode)
+    for (const Operation &operation : kOperations) {
+      Words inputs;
+      for (Word code = 0; code < 0x10000; ++code)
+        if (int exponent = (code >> 7) & 0xff; exponent > 117 && exponent < 137)
+          inputs.push_back(code << 16);
+      std::ostringstream body;
+      body << "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), " << mode
+           << "\nv_mov_b32 v4, 0x3b11a2b4\n"
+           << operation.text;
+      auto exact = operation.exact;
+      all.push_back({body.str(), 1, inputs, [=](Word in, const Word *out) {
+                       double x = exact(std::bit_cast<float>(in)), y = std::bit_cast<float>(out[0]);
+                       auto rounded = static_cast<float>(x);
+                       float up = rounded < x ? std::nextafter(rounded, INFINITY) : rounded;
+                       float down = rounded > x ? std::nextafter(rounded, -INFINITY) : rounded;
+                       float zero = x > 0 ? down : up;
+                       return y == (mode == 0 ? rounded : mode == 1 ? up : mode == 2 ? down : zero);
+                     }});
+    }
+  return all;
+}
+
+std::string kernelText(const Conversion &conversion, std::size_t index) {
+  std::ostringstream s;
+  std::string name = "k" + std::to_string(index);
+  s << ".globl " << name << "\n.p2align 8\n.type " << name << ",@function\n"
+    << name << ":\n"
+    << "s_load_dwordx4 s[4:7], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\n"
+       "s_lshl_b32 s8, s2, 6\nv_add_u32 v0, s8, v0\nv_lshlrev_b32 v5, 2, v0\n"
+       "global_load_dword v1, v5, s[4:5]\ns_waitcnt vmcnt(0)\n"
+    << conversion.body << "\n"
+    << "v_lshlrev_b32 v5, " << (conversion.outputs == 2 ? 3 : 2) << ", v0\n"
+    << (conversion.outputs == 2 ? "global_store_dwordx2 v5, v[2:3]" : "global_store_dword v5, v2")
+    << ", s[6:7]\ns_endpgm\n.L" << name << ":\n.size " << name << ", .L" << name << "-" << name
+    << "\n.section .rodata,\"a\",@progbits\n.p2align 6\n.amdhsa_kernel " << name
+    << "\n.amdhsa_user_sgpr_kernarg_segment_ptr 1\n.amdhsa_system_sgpr_workgroup_id_x 1\n"
+       ".amdhsa_float_denorm_mode_32 3\n.amdhsa_next_free_vgpr 16\n.amdhsa_next_free_sgpr 32\n"
+       ".amdhsa_accum_offset 16\n.amdhsa_kernarg_size 16\n.end_amdhsa_kernel\n.text\n";
+  return s.str();
+}
+std::string metadata(std::size_t kernels) {
+  std::ostringstream s;
+  s << ".amdgpu_metadata\n---\namdhsa.version: [1, 2]\namdhsa.kernels:\n";
+  for (std::size_t i = 0; i < kernels; ++i)
+    s << "  - .name: k" << i << "\n    .symbol: k" << i
+      << ".kd\n    .kernarg_segment_size: 16\n    .kernarg_segment_align: 8\n"
+         "    .group_segment_fixed_size: 0\n    .private_segment_fixed_size: 0\n"
+         "    .wavefront_size: 64\n    .sgpr_count: 32\n    .vgpr_count: 16\n"
+         "    .max_flat_workgroup_size: 64\n    .args: []\n";
+  s << "...\n.end_amdgpu_metadata\n";
+  return s.str();
+}
+
+void check(const std::string &arch, const std::vector<Conversion> &all) {
+  std::string base = (fs::temp_directory_path() /
+                      ("wavesmith-conversion." + arch + "." + std::to_string(::getpid())))
+                         .string();
+  {
+    std::ofstream file(base + ".s");
+    file << ".text\n";
+    for (std::size_t i = 0; i < all.size(); ++i)
+      file << kernelText(all[i], i);
+    file << metadata(all.size());
+  }
+  ASSERT_EQ(std::system((std::string(WAVESMITH_LLVM_MC) + " -triple=amdgcn-amd-amdhsa -mcpu=" +
+                         arch + " -filetype=obj " + base + ".s -o " + base + ".o")
+                            .c_str()),
+            0);
+  ASSERT_EQ(
+      std::system(
+          (std::string(WAVESMITH_LD_LLD) + " -shared " + base + ".o -o " + base + ".co").c_str()),
+      0);
+  std::ifstream stream(base + ".co", std::ios::binary);
+  std::vector<char> text((std::istreambuf_iterator<char>(stream)), {});
+  for (const char *suffix : {".s", ".o", ".co"})
+    fs::remove(base + suffix);
+  auto bytes = std::as_bytes(std::span(text));
+  auto code = CodeObject::parse({bytes.begin(), bytes.end()}, "conversion");
+  ASSERT_TRUE(code) << code.status().message();
+  auto device = Device::create({arch});
+  ASSERT_TRUE(device);
+  auto module = (*device)->load(*code);
+  ASSERT_TRUE(module) << module.status().message();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    SCOPED_TRACE(all[i].body);
+    Words inputs = all[i].inputs;
+    inputs.resize((inputs.size() + 63) / 64 * 64);
+    auto in = (*device)->allocate(inputs.size() * 4), out = (*device)->allocate(inputs.size() * 8);
+    ASSERT_TRUE(in && out);
+    ASSERT_TRUE((*device)->write(*in, std::as_bytes(std::span(inputs))));
+    std::array<std::uint64_t, 2> arguments = {*in, *out};
+    LaunchConfig launch;
+    launch.kernel = "k" + std::to_string(i);
+    launch.grid = {static_cast<std::uint32_t>(inputs.size() / 64), 1, 1};
+    launch.block = {64, 1, 1};
+    launch.kernarg = std::as_bytes(std::span(arguments));
+    RunOptions options;
+    options.checks = Checks::none();
+    auto report = (*device)->run(**module, launch, options);
+    ASSERT_TRUE(report) << report.status().message();
+    EXPECT_TRUE(report->clean()) << report->faults.front().text();
+    Words actual(inputs.size() * all[i].outputs);
+    ASSERT_TRUE((*device)->read(*out, std::as_writable_bytes(std::span(actual))));
+    int wrong = 0;
+    for (std::size_t j = 0; j < all[i].inputs.size(); ++j)
+      if (!all[i].accepts(inputs[j], &actual[j * all[i].outputs]) && ++wrong <= 5)
+        ADD_FAILURE() << std::hex << inputs[j] << " gives " << actual[j * all[i].outputs];
+    EXPECT_EQ(wrong, 0) << "of " << inputs.size();
+  }
+}
+
+class Conversions : public testing::TestWithParam<const char *> {
+protected:
+  void SetUp() override {
+    if (!fs::exists(WAVESMITH_LLVM_MC) || !fs::exists(WAVESMITH_LD_LLD))
+      GTEST_SKIP() << "llvm-mc or ld.lld not found";
+  }
+};
+
+TEST_P(Conversions, EveryCode) {
+  check(GetParam(), conversions(std::string(GetParam()) == "gfx950"));
+}
+TEST_P(Conversions, ModeRoundsFloat32) { check(GetParam(), roundings()); }
+
+INSTANTIATE_TEST_SUITE_P(Targets, Conversions, testing::Values("gfx942", "gfx950"),
+                         [](const auto &info) { return std::string(info.param); });
+
+} // namespace
+} // namespace wavesmith::emulator
