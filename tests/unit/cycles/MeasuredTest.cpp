@@ -83,8 +83,9 @@ TEST_P(Measured, IsReproduced) {
   EXPECT_LE(value, figure.high);
   EXPECT_NEAR(value, figure.model, 0.01 * figure.model)
       << "the table's model column is out of date";
-  if (figure.mark == "M" && figure.low >= 0.9 * figure.source)
+  if (figure.mark == "M" && figure.low >= 0.9 * figure.source) {
     EXPECT_NEAR(value, figure.source, 0.1 * figure.source);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Figures, Measured, testing::ValuesIn(figures()), [](const auto &info) {
