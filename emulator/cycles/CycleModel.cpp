@@ -121,8 +121,9 @@ void fillLoops(const UnitReport &unit, const TraceSampler &sampler, CycleReport 
                      {sampler.ops()[op].pc - sampler.entryAddress(), loop.iterations,
                       loop.clocks / n, loop.clocks > 0 ? loop.mfmaBusy / loop.clocks : 0}});
   }
-  std::sort(loops.begin(), loops.end(),
-                   [](const auto &a, const auto &b) { return a.first != b.first ? a.first > b.first : a.second.pc < b.second.pc; });
+  std::sort(loops.begin(), loops.end(), [](const auto &a, const auto &b) {
+    return a.first != b.first ? a.first > b.first : a.second.pc < b.second.pc;
+  });
   for (std::size_t i = 0; i < std::min(loops.size(), kMaxLoops); ++i)
     report.loops.push_back(loops[i].second);
 }
@@ -133,7 +134,7 @@ void fillLines(const UnitReport &unit, const TraceSampler &sampler, CycleReport 
       report.lines.push_back({sampler.ops()[i].pc - sampler.entryAddress(), unit.lines[i].executed,
                               unit.lines[i].stalled});
   std::sort(report.lines.begin(), report.lines.end(),
-                   [](const auto &a, const auto &b) { return a.pc < b.pc; });
+            [](const auto &a, const auto &b) { return a.pc < b.pc; });
 }
 
 /// What limits the launch: an uneven load when that loses more than the busiest unit leaves idle.
