@@ -49,12 +49,13 @@ bool Decoding::shortVector(Format format) {
     bool constantLast = row().opcode == 0x18 || row().opcode == 0x25;
     addSource(code, 0);
     Operand k = operands_.source(255, signature.sources[1]);
+    k.type = Type::F32; // shown in full
     Operand v = operands_.source(256 + bits(low(), 9, 8), signature.sources[2]);
     inst_.source[inst_.sourceCount++] = constantLast ? v : k;
     inst_.source[inst_.sourceCount++] = constantLast ? k : v;
     operands_.read(v, 1);
   } else {
-    if (code == 249 || code == 250) {
+    if ((code == 249 || code == 250) && signature.sourceCount > 0) {
       if (!extended(code == 249, format))
         return false;
       code = 256 + bits(words_[1], 0, 8);

@@ -92,6 +92,9 @@ private:
 
   void addSource(u32 code, int index) {
     Operand operand = operands_.source(code, row().signature.sources[index]);
+    // Beside a float source LLVM shows the constants of 16 bit integers as floats.
+    if (operand.kind == OperandKind::Constant && operand.type == Type::B16 && row().fields.signs)
+      operand.type = Type::F16;
     inst_.source[inst_.sourceCount++] = operand;
     operands_.read(operand, index);
   }

@@ -208,17 +208,13 @@ std::string packedText(const Inst &inst) {
         text.modifier("op_sel:" + bitList(low, 3));
       text.modifier("op_sel_hi:" + bitList(high, 3));
     }
-    if (row.signature.result == Type::F64 || std::string_view(row.name).find("f64") < 12) {
-      if (inst.blgp)
-        text.modifier("neg:" + bitList(inst.blgp, 3));
-      return text.take();
-    }
     if (inst.cbsz)
       text.modifier(fmt::format("cbsz:{}", inst.cbsz));
     if (inst.abid && inst.size != 16)
       text.modifier(fmt::format("abid:{}", inst.abid));
+    bool isDouble = std::string_view(row.name).find("f64") < 12;
     if (inst.blgp)
-      text.modifier(fmt::format("blgp:{}", inst.blgp));
+      text.modifier(isDouble ? "neg:" + bitList(inst.blgp, 3) : fmt::format("blgp:{}", inst.blgp));
     return text.take();
   }
   if (row.use == Use::AccumRead || row.use == Use::AccumWrite)

@@ -35,6 +35,8 @@ std::string scalarName(int code, int words) {
 }
 
 std::string constantText(const Operand &operand) {
+  if (operand.literal && (operand.type == Type::F16 || operand.type == Type::B16))
+    return fmt::format("{:#x}", operand.value & 0xffff);
   if (operand.literal)
     return fmt::format(
         "{:#x}", static_cast<u32>(operand.type == Type::F64 ? operand.value >> 32 : operand.value));
@@ -82,7 +84,8 @@ std::string modifiedText(const Inst &inst, int index) {
   if ((inst.abs >> index) & 1)
     text = fmt::format("|{}|", text);
   // -1 would read as a constant of its own.
-  bool plain = inst.source[index].kind != OperandKind::Constant || (inst.abs >> index & 1);
+  bool plain = inst.source[index].kind != OperandKind::Constant ||
+               inst.source[index].code == kNull || (inst.abs >> index & 1);
   if ((inst.neg >> index) & 1)
     text = plain ? "-" + text : "neg(" + text + ")";
   return text;

@@ -263,7 +263,7 @@ bool mubuf(const Inst &inst) {
   const Row &row = *inst.row;
   u32 first = inst.words[0], second = inst.words[1];
   if (row.use == Use::Cache)
-    return !bits(first, 12, 2) && !bits(first, 16, 1) && !bits(first, 25, 1);
+    return !bits(first, 12, 2) && !bits(first, 16, 1) && !bits(second, 23, 1);
   return !(inst.lds && bits(second, 23, 1));
 }
 
@@ -288,7 +288,7 @@ bool reservedBitsClear(const Inst &inst) {
     case Variant::Dpp:
       return dpp(inst);
     default: // v_nop has no operands
-      return row.format != Format::Vop1 || row.opcode != 0 || !(inst.words[0] & 0x1fe01ff);
+      return row.format != Format::Vop1 || row.opcode != 0 || !(inst.words[0] & 0x1fe0000);
     }
   case Format::Vop3p:
     return packed(inst);
