@@ -40,8 +40,8 @@ inline Half floatToHalf(float x, bool saturate = false) {
 }
 inline Half floatToHalfTowardZero(float x) {
   u32 bits = bitsOf(x), sign = (bits >> 16) & 0x8000, body = bits & 0x7fffffff;
-  u32 shift = 113 - (body >> 23);
-  u32 small = shift < 25 ? ((body & 0x7fffff) | 0x800000) >> (13 + (shift > 31 ? 18 : shift)) : 0;
+  u32 shift = 126 - (body >> 23); // 31 shifts the whole mantissa out
+  u32 small = ((body & 0x7fffff) | 0x800000) >> (shift < 31 ? shift : 31);
   u32 result = body < 0x38800000 ? small : (body - 0x38000000) >> 13;
   result = body >= 0x47800000 ? (body >= 0x7f800000 ? 0x7c00 : 0x7bff) : result;
   result = body > 0x7f800000 ? 0x7e00 | ((body >> 13) & 0x1ff) : result;
