@@ -109,10 +109,13 @@ Status compileAll(KernelStore &store, std::vector<Built> &kernels, std::size_t j
         }
       });
   }
-  for (const Built &kernel : kernels)
-    if (!kernel.status.isOk())
-      return kernel.status.withContext(kernel.spec.kernelName());
-  return Status::ok();
+  Status first;
+  for (const Built &kernel : kernels) {
+    if (first.isOk())
+      first = kernel.status.withContext(kernel.spec.kernelName());
+    kernel.status.ignoreError("one error is enough for a line");
+  }
+  return first;
 }
 
 class Build final : public Command {
