@@ -14,7 +14,7 @@ struct BuiltinTemplate {
 };
 #include "compiler/library/Templates.inc"
 
-// Start values of docs: ring and pre from measurements on the port model of the chip.
+// Start values from hand-scheduled prototypes; no tuner has looked at them yet.
 constexpr std::array<ScheduleRow, 1> kSchedules{{
     {.name = "default",
      .target = "gfx942",

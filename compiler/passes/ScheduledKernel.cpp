@@ -113,6 +113,48 @@ private:
       if (failed(vector ? readVectorPhase(phase) : readMatrixPhase(phase)))
         return failure();
     }
+    return readCarried();
+  }
+
+  /// What a phase passes out, where it was made.
+  static Value resolve(Value value) {
+    auto phase = value.getDefiningOp<tile::PhaseOp>();
+    if (!phase)
+      return value;
+    unsigned index = llvm::cast<OpResult>(value).getResultNumber();
+    return phase.getBody().front().getTerminator()->getOperand(index);
+  }
+
+  bool isCarried(Value value, Value initial, Value next, unsigned index) {
+    Block &body = loop_.getBody().front();
+    return value == body.getArgument(2 + index) && loop_.getInits()[index] == initial &&
+           resolve(body.getTerminator()->getOperand(index)) == next;
+  }
+
+  /// The emitters start from empty rows and carry scores, maxima, sums and outputs from step to
+  /// step; a template that starts or continues otherwise would get something else than it says.
+  LogicalResult readCarried() {
+    // Below every score; the emitters' own start is lower still.
+    constexpr float lowReference = -0x1p+64F;
+    auto starts = [&](unsigned index, bool (*right)(float)) {
+      auto fill = loop_.getInits()[index].getDefiningOp<tile::FillOp>();
+      return fill && right(fill.getValue().convertToFloat());
+    };
+    auto zero = [](float value) { return value == 0; };
+    bool right = softmax_ && values_ && scores_ && lead_ && loop_.getInits().size() == 4 &&
+                 starts(1, [](float value) { return value <= lowReference; }) && starts(2, zero) &&
+                 starts(3, zero);
+    ValueRange inits = loop_.getInits();
+    right = right &&
+            isCarried(loop_.getBody().getArgument(2), lead_.getResult(), scores_.getResult(), 0) &&
+            isCarried(softmax_.getMax(), inits[1], softmax_.getNewMax(), 1) &&
+            isCarried(softmax_.getSum(), inits[2], softmax_.getNewSum(), 2) &&
+            isCarried(softmax_.getOut(), inits[3], values_.getResult(), 3) &&
+            resolve(values_.getLhs()) == softmax_.getWeights() &&
+            resolve(values_.getAcc()) == softmax_.getNewOut();
+    if (!right)
+      return loop_.emitOpError() << "must carry scores, maxima, sums and outputs, and start from a "
+                                    "low maximum, no sum and no output";
     return success();
   }
 
@@ -155,7 +197,7 @@ private:
   }
 
   LogicalResult readMatrixPhase(tile::PhaseOp phase) {
-    tile::DotOp values, scores;
+    tile::DotOp &values = values_, &scores = scores_;
     for (Operation &op : phase.getBody().front().without_terminator()) {
       if (auto load = llvm::dyn_cast<tile::LoadOp>(op)) {
         if (failed(readStagedLoad(load)))
@@ -211,7 +253,9 @@ private:
 
   LogicalResult readNormalize(tile::NormalizeOp normalize) {
     bool right = loop_ && isArgument(normalize.getScale(), Scale) &&
-                 normalize.getOut().getDefiningOp() == loop_;
+                 normalize.getMax() == loop_.getResult(1) &&
+                 normalize.getSum() == loop_.getResult(2) &&
+                 normalize.getOut() == loop_.getResult(3);
     return check(normalize, right, normalize_, "the loop's sums, scaled by the kernel's scale");
   }
 
@@ -237,7 +281,7 @@ private:
   ScheduledKernel result_;
   Value queries_;
   tile::LdsAttr keyLds_, valueLds_;
-  tile::DotOp lead_;
+  tile::DotOp lead_, values_, scores_;
   tile::ForKeysOp loop_;
   tile::OnlineSoftmaxOp softmax_;
   tile::NormalizeOp normalize_;

@@ -69,8 +69,16 @@ inline float fromBf6(u32 bits) { // E3M2
   float value = floatOf((bits & 31) << 21) * floatOf(0x7d800000);
   return bits & 32 ? -value : value;
 }
-/// Round to nearest even into 1 sign, kExponent and kMantissa bits; saturates, no NaN.
-template <int kExponent, int kMantissa> inline u32 toTiny(float x) {
+/// Adds noise below the last place that a truncation by `dropped` bits keeps.
+inline float addNoise(float x, u32 noise, int dropped) {
+  u32 bits = bitsOf(x);
+  if ((bits & 0x7f800000) == 0x7f800000)
+    return x;
+  return floatOf(bits + (noise & ((1u << dropped) - 1)));
+}
+/// Into 1 sign, kExponent and kMantissa bits; `keep(mantissa, drop)` rounds `drop` bits away.
+/// Saturates, no NaN.
+template <int kExponent, int kMantissa, typename Keep> inline u32 toTinyBy(float x, Keep keep) {
   constexpr int kBias = (1 << (kExponent - 1)) - 1;
   constexpr u32 kLargest = (1u << (kExponent + kMantissa)) - 1;
   u32 bits = bitsOf(x), sign = (bits >> 31) << (kExponent + kMantissa), body = bits & 0x7fffffff;
@@ -79,35 +87,22 @@ template <int kExponent, int kMantissa> inline u32 toTiny(float x) {
   i32 exponent = static_cast<i32>(body >> 23) - 127 + kBias;
   u32 mantissa = (body & 0x7fffff) | (body >> 23 ? 0x800000 : 0);
   i32 drop = 23 - kMantissa + (exponent < 1 ? 1 - exponent : 0);
-  if (drop > 31)
-    drop = 31;
-  u32 kept = mantissa >> drop, rest = mantissa & ((1u << drop) - 1), half = 1u << (drop - 1);
-  kept += rest > half || (rest == half && (kept & 1));
+  u32 kept = keep(mantissa, drop > 31 ? 31 : drop);
   u32 result = exponent < 1 ? kept : kept + (static_cast<u32>(exponent - 1) << kMantissa);
   return (result > kLargest ? kLargest : result) | sign;
 }
-/// Adds noise below the last place that a truncation by `dropped` bits keeps.
-inline float addNoise(float x, u32 noise, int dropped) {
-  u32 bits = bitsOf(x);
-  if ((bits & 0x7f800000) == 0x7f800000)
-    return x;
-  return floatOf(bits + (noise & ((1u << dropped) - 1)));
+/// Rounds to nearest even.
+template <int kExponent, int kMantissa> inline u32 toTiny(float x) {
+  return toTinyBy<kExponent, kMantissa>(x, [](u32 mantissa, i32 drop) {
+    u32 kept = mantissa >> drop, rest = mantissa & ((1u << drop) - 1), half = 1u << (drop - 1);
+    return kept + (rest > half || (rest == half && (kept & 1)));
+  });
 }
-/// toTiny with noise below the last place instead of rounding to nearest; saturates.
+/// Adds noise below the last place, then truncates.
 template <int kExponent, int kMantissa> inline u32 toTinyNoisy(float x, u32 noise) {
-  constexpr int kBias = (1 << (kExponent - 1)) - 1;
-  constexpr u32 kLargest = (1u << (kExponent + kMantissa)) - 1;
-  u32 bits = bitsOf(x), sign = (bits >> 31) << (kExponent + kMantissa), body = bits & 0x7fffffff;
-  if (body >= 0x7f800000)
-    return kLargest | sign;
-  i32 exponent = static_cast<i32>(body >> 23) - 127 + kBias;
-  u64 mantissa = (body & 0x7fffff) | (body >> 23 ? 0x800000 : 0);
-  i32 drop = 23 - kMantissa + (exponent < 1 ? 1 - exponent : 0);
-  if (drop > 31)
-    drop = 31;
-  u32 kept = static_cast<u32>((mantissa + (u64{noise} >> (32 - drop))) >> drop);
-  u32 result = exponent < 1 ? kept : kept + (static_cast<u32>(exponent - 1) << kMantissa);
-  return (result > kLargest ? kLargest : result) | sign;
+  return toTinyBy<kExponent, kMantissa>(x, [noise](u32 mantissa, i32 drop) {
+    return static_cast<u32>((u64{mantissa} + (u64{noise} >> (32 - drop))) >> drop);
+  });
 }
 /// The power of two that a scale operand stands for: only its exponent byte counts.
 inline float scaleFactor(float scale) {

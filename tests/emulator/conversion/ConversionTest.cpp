@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "emulator/Emulator.h"
+#include "tests/emulator/KernelText.h"
 #include "tests/emulator/conversion/ScalarModel.h"
 
 namespace wavesmith::emulator {
@@ -198,19 +199,6 @@ std::string kernelText(const Conversion &conversion, std::size_t index) {
        ".amdhsa_accum_offset 16\n.amdhsa_kernarg_size 16\n.end_amdhsa_kernel\n.text\n";
   return s.str();
 }
-std::string metadata(std::size_t kernels) {
-  std::ostringstream s;
-  s << ".amdgpu_metadata\n---\namdhsa.version: [1, 2]\namdhsa.kernels:\n";
-  for (std::size_t i = 0; i < kernels; ++i)
-    s << "  - .name: k" << i << "\n    .symbol: k" << i
-      << ".kd\n    .kernarg_segment_size: 16\n    .kernarg_segment_align: 8\n"
-         "    .group_segment_fixed_size: 0\n    .private_segment_fixed_size: 0\n"
-         "    .wavefront_size: 64\n    .sgpr_count: 32\n    .vgpr_count: 16\n"
-         "    .max_flat_workgroup_size: 64\n    .args: []\n";
-  s << "...\n.end_amdgpu_metadata\n";
-  return s.str();
-}
-
 void check(const std::string &arch, const std::vector<Conversion> &all) {
   std::string base = (fs::temp_directory_path() /
                       ("wavesmith-conversion." + arch + "." + std::to_string(::getpid())))
@@ -220,7 +208,7 @@ void check(const std::string &arch, const std::vector<Conversion> &all) {
     file << ".text\n";
     for (std::size_t i = 0; i < all.size(); ++i)
       file << kernelText(all[i], i);
-    file << metadata(all.size());
+    file << test::kernelMetadata(all.size(), 16);
   }
   ASSERT_EQ(std::system((std::string(WAVESMITH_LLVM_MC) + " -triple=amdgcn-amd-amdhsa -mcpu=" +
                          arch + " -filetype=obj " + base + ".s -o " + base + ".o")

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "emulator/Emulator.h"
+#include "tests/emulator/KernelText.h"
 #include "tests/emulator/matrix/MapExpression.h"
 
 namespace wavesmith::emulator {
@@ -157,19 +158,6 @@ std::string kernelText(const MapRow &row, int index, int set) {
   return s.str();
 }
 
-std::string metadata(std::size_t kernels) {
-  std::ostringstream s;
-  s << ".amdgpu_metadata\n---\namdhsa.version: [1, 2]\namdhsa.kernels:\n";
-  for (std::size_t i = 0; i < kernels; ++i)
-    s << "  - .name: k" << i << "\n    .symbol: k" << i
-      << ".kd\n    .kernarg_segment_size: 16\n    .kernarg_segment_align: 8\n"
-         "    .group_segment_fixed_size: 0\n    .private_segment_fixed_size: 0\n"
-         "    .wavefront_size: 64\n    .sgpr_count: 32\n    .vgpr_count: 96\n"
-         "    .max_flat_workgroup_size: 64\n    .args: []\n";
-  s << "...\n.end_amdgpu_metadata\n";
-  return s.str();
-}
-
 /// The inputs of one row and what D must be, by register and lane.
 struct Problem {
   std::vector<Word> input, expected;
@@ -266,7 +254,7 @@ TEST_P(MatrixMaps, EveryRowOfTheTable) {
       sets.push_back(rows[i].sparse() ? static_cast<int>(i) % setsOf(rows[i]) : 0);
       file << kernelText(rows[i], static_cast<int>(i), sets.back());
     }
-    file << metadata(rows.size());
+    file << test::kernelMetadata(rows.size(), 96);
   }
   std::string object = base + ".o", linked = base + ".co";
   ASSERT_EQ(std::system((std::string(WAVESMITH_LLVM_MC) + " -triple=amdgcn-amd-amdhsa -mcpu=" +

@@ -7,6 +7,12 @@
 // RUN: sed 's/attributes {peeled, /attributes {/' %t | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=PEEL
 // RUN: sed 's/ waits \[[^]]*\]//' %t | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=WAITS
 
+// RUN: sed 's/tile.fill 0.000000e+00 : <\[256\]/tile.fill 1.000000e+00 : <[256]/' %t | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=START
+// RUN: sed 's/tile.fill -7.9[^ ]* /tile.fill 0.000000e+00 /' %t | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=START
+// RUN: sed -E 's/(tile.normalize %[0-9]+#3, )(%[0-9]+)#1, %[0-9]+#2/\1\2#2, \2#1/' %t | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=NORMALIZE
+
+// START: must carry scores, maxima, sums and outputs, and start from a low maximum
+// NORMALIZE: does not fit the schedule: the loop's sums
 // PLACE: places its tiles in LDS other than the target's images
 // PEEL: must be the kernel's one pipelined and peeled loop
 // WAITS: has no waits; run wavesmith-insert-waits first
