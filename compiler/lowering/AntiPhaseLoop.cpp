@@ -16,7 +16,8 @@ template <typename T> void rotate(SmallVector<T> &values) {
 
 SmallVector<Value> LoopState::flatten() const {
   SmallVector<Value> flat(outputs.begin(), outputs.end());
-  flat.append({scores, softmax.rowSum, softmax.bias, cursor.pointer, cursor.rowsLeft, tile});
+  flat.append(scores);
+  flat.append({softmax.rowSum, softmax.bias, cursor.pointer, cursor.rowsLeft, tile});
   flat.append(keyBuffers);
   flat.append(valueBuffers);
   flat.append(staged);
@@ -31,8 +32,9 @@ LoopState LoopState::rebuilt(ValueRange values) const {
       member = *next++;
   };
   take(other.outputs);
-  for (Value *member : {&other.scores, &other.softmax.rowSum, &other.softmax.bias,
-                        &other.cursor.pointer, &other.cursor.rowsLeft, &other.tile})
+  take(other.scores);
+  for (Value *member : {&other.softmax.rowSum, &other.softmax.bias, &other.cursor.pointer,
+                        &other.cursor.rowsLeft, &other.tile})
     *member = *next++;
   take(other.keyBuffers);
   take(other.valueBuffers);
@@ -78,12 +80,12 @@ LoopState AntiPhaseLoop::emitPrologue(WaveGroup group) {
   for (int buffer = 0; buffer < schedule.vBuffers; ++buffer)
     state.valueBuffers.push_back(e.constant(frame_.valueBuffer(buffer)));
 
-  MatrixPhase phase(e, schedule.ring, schedule.ring);
+  MatrixPhase phase(e, frame_.atom(), schedule.ring, schedule.ring);
   const int scores = addScoreProducts(phase, keys_.fragmentBase(state.keyBuffers.front()));
   phase.prefetch();
   e.schedBarrier();
   phase.emit();
-  state.scores = phase.accumulator(scores);
+  state.scores = scoresOf(phase, scores);
   rotate(state.keyBuffers);
   if (group == WaveGroup::Values)
     e.barrier();
@@ -130,8 +132,9 @@ SmallVector<Value> AntiPhaseLoop::emitSoftmax(LoopState &state, bool masked) {
     tile.limit = e.sub(frame_.keyLimit(), firstKey);
   }
   SmallVector<Value> scores;
-  for (int i = 0; i < frame_.atom().accumulatorRegisters; ++i)
-    scores.push_back(e.element(state.scores, i));
+  for (Value block : state.scores)
+    for (int i = 0; i < frame_.atom().accumulatorRegisters; ++i)
+      scores.push_back(e.element(block, i));
   scoreFunctions_.apply(e, tile, scores);
   softmax_.rescaleIfOutgrown(softmax_.tileMaximum(scores), state.softmax, state.outputs);
   return softmax_.probabilities(scores, state.softmax);
@@ -145,20 +148,34 @@ void AntiPhaseLoop::addOutputProducts(MatrixPhase &phase, const LoopState &state
   for (int index = 0; index < values_.fragments(); ++index) {
     const int fragment = phase.addFragment(
         [this, valueBase, index] { return values_.readFragment(valueBase, index); });
-    for (int part : {0, 1})
-      phase.addProduct(fragment, part, probabilities[2 * (index / blocks) + part], index % blocks);
+    const int parts = values_.operandsPerFragment();
+    for (int part = 0; part < parts; ++part)
+      phase.addProduct(fragment, part, probabilities[parts * (index / blocks) + part],
+                       index % blocks);
   }
 }
 
 int AntiPhaseLoop::addScoreProducts(MatrixPhase &phase, Value keyBase) {
-  const int accumulator = phase.addAccumulator(nullptr);
+  const int blocks = frame_.schedule().blockN / frame_.atom().m;
+  const int fragmentsOfBlock = keys_.fragments() / blocks, parts = keys_.operandsPerFragment();
+  const int first = phase.addAccumulator(nullptr);
+  for (int block = 1; block < blocks; ++block)
+    phase.addAccumulator(nullptr);
   for (int index = 0; index < keys_.fragments(); ++index) {
     const int fragment =
         phase.addFragment([this, keyBase, index] { return keys_.readFragment(keyBase, index); });
-    for (int part : {0, 1})
-      phase.addProduct(fragment, part, query_.operand(2 * index + part), accumulator);
+    for (int part = 0; part < parts; ++part)
+      phase.addProduct(fragment, part, query_.operand(parts * (index % fragmentsOfBlock) + part),
+                       first + index / fragmentsOfBlock);
   }
-  return accumulator;
+  return first;
+}
+
+SmallVector<Value> AntiPhaseLoop::scoresOf(const MatrixPhase &phase, int first) const {
+  SmallVector<Value> scores;
+  for (int block = 0; block < frame_.schedule().blockN / frame_.atom().m; ++block)
+    scores.push_back(phase.accumulator(first + block));
+  return scores;
 }
 
 void AntiPhaseLoop::addKeyRequests(MatrixPhase &phase, LoopState &state, StreamCursor &next) {
@@ -225,7 +242,7 @@ void AntiPhaseLoop::emitTile(WaveGroup group, LoopState &state, TileKind kind) {
     e.schedBarrier();
   }
 
-  MatrixPhase phase(e, schedule.ring, schedule.pre);
+  MatrixPhase phase(e, frame_.atom(), schedule.ring, schedule.pre);
   addOutputProducts(phase, state, valueBase, probabilities);
   const int scores = addScoreProducts(phase, keyBase);
   StreamCursor cursor;
@@ -257,7 +274,7 @@ void AntiPhaseLoop::emitTile(WaveGroup group, LoopState &state, TileKind kind) {
 
   for (auto [index, output] : llvm::enumerate(state.outputs))
     output = phase.accumulator(static_cast<int>(index));
-  state.scores = phase.accumulator(scores);
+  state.scores = scoresOf(phase, scores);
   state.cursor = cursor;
   state.tile = tile;
   state.staged = staged;

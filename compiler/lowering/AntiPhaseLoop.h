@@ -30,8 +30,8 @@ enum class TileKind : std::uint8_t { Full, Masked, Idle };
 
 /// Everything that the loops carry.
 struct LoopState {
-  mlir::SmallVector<mlir::Value> outputs; ///< O^T, 16 registers a block of 32 columns
-  mlir::Value scores;                     ///< S^T of the next softmax phase
+  mlir::SmallVector<mlir::Value> outputs; ///< O^T, an accumulator for each block of columns
+  mlir::SmallVector<mlir::Value> scores;  ///< S^T of the next softmax phase, for each block of keys
   SoftmaxState softmax;
   StreamCursor cursor;                         ///< of the group's own stream
   mlir::Value tile;                            ///< of the next softmax phase
@@ -66,7 +66,9 @@ private:
   mlir::SmallVector<Value> emitSoftmax(LoopState &state, bool masked);
   void addOutputProducts(MatrixPhase &phase, const LoopState &state, Value valueBase,
                          mlir::ArrayRef<Value> probabilities);
+  /// Returns the first of the accumulators, one for each block of keys.
   int addScoreProducts(MatrixPhase &phase, Value keyBase);
+  mlir::SmallVector<Value> scoresOf(const MatrixPhase &phase, int first) const;
   void addKeyRequests(MatrixPhase &phase, LoopState &state, StreamCursor &next);
   void addValueRequests(MatrixPhase &phase, LoopState &state, StreamCursor &next,
                         mlir::SmallVector<Value> &staged);

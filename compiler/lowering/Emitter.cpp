@@ -114,10 +114,33 @@ Value Emitter::splat(Value scalar, int count) {
   Value first = LLVM::InsertElementOp::create(builder_, poison, scalar, constant(0));
   return LLVM::ShuffleVectorOp::create(builder_, first, poison, SmallVector<int32_t>(count, 0));
 }
-std::pair<Value, Value> Emitter::matrixOperands(Value v4i32) {
-  Value halves = bitcast(v4i32, vector(2, i64()));
-  Type operand = vector(4, i16());
-  return {bitcast(element(halves, 0), operand), bitcast(element(halves, 1), operand)};
+SmallVector<Value> Emitter::matrixOperands(Value bytes, const MfmaAtom &atom) {
+  const auto type = cast<VectorType>(bytes.getType());
+  const int operandBits = 32 * atom.operandRegisters;
+  const int count =
+      static_cast<int>(type.getNumElements() * type.getElementTypeBitWidth()) / operandBits;
+  assert(count >= 1 && "fewer bytes than one operand");
+  auto operandType = [&]() -> Type {
+    switch (atom.form) {
+    case OperandForm::I16x4:
+      return vector(4, i16());
+    case OperandForm::BF16x8:
+      return vector(8, builder_.getBF16Type());
+    case OperandForm::I64:
+      return i64();
+    case OperandForm::I32x8:
+      return vector(8, i32());
+    }
+    llvm_unreachable("all forms are above");
+  }();
+  if (count == 1)
+    return {bitcast(bytes, operandType)};
+  // As elements of a wider integer vector, since that costs no instruction.
+  Value parts = bitcast(bytes, vector(count, builder_.getIntegerType(operandBits)));
+  SmallVector<Value> operands;
+  for (int part = 0; part < count; ++part)
+    operands.push_back(bitcast(element(parts, part), operandType));
+  return operands;
 }
 
 Value Emitter::packBf16(Value low, Value high, PRounding rounding) {
@@ -159,10 +182,12 @@ Value Emitter::exchange(Value byteIndex, Value a) {
   Value bits = ROCDL::DsBpermuteOp::create(builder_, i32(), byteIndex, bitcast(a, i32()));
   return bitcast(bits, f32());
 }
-Value Emitter::mfma32x32x8(Value a, Value b, Value c) {
+Value Emitter::mfma(const MfmaAtom &atom, Value a, Value b, Value c) {
   Value none = constant(0);
-  return ROCDL::mfma_f32_32x32x8bf16_1k::create(builder_, c.getType(),
-                                                ValueRange{a, b, c, none, none, none});
+  OperationState state(builder_.getLoc(), StringRef(atom.op));
+  state.addOperands({a, b, c, none, none, none});
+  state.addTypes(c.getType());
+  return builder_.create(state)->getResult(0);
 }
 
 Value Emitter::offset(Value pointer, Value bytes) {

@@ -68,8 +68,8 @@ public:
   Value element(Value vector, int index);
   Value packVector(mlir::ArrayRef<Value> elements);
   Value splat(Value scalar, int count);
-  /// The 16 bytes `v4i32` as two matrix operands of 4 x i16.
-  std::pair<Value, Value> matrixOperands(Value v4i32);
+  /// Consecutive bytes of a lane as the operands of an instruction, one or several.
+  mlir::SmallVector<Value> matrixOperands(Value bytes, const MfmaAtom &atom);
 
   /// Two floats as two bf16 in one dword, `low` in the low half.
   Value packBf16(Value low, Value high, PRounding rounding);
@@ -79,7 +79,7 @@ public:
   Value readFirstLane(Value a);
   Value ballotAny(Value condition);         ///< uniform: some lane's condition holds
   Value exchange(Value byteIndex, Value a); ///< float of the lane byteIndex / 4
-  Value mfma32x32x8(Value a, Value b, Value c);
+  Value mfma(const MfmaAtom &atom, Value a, Value b, Value c);
 
   // Memory. Offsets are bytes.
   Value offset(Value pointer, Value bytes);

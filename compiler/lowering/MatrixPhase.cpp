@@ -6,18 +6,14 @@ namespace wavesmith::compiler {
 
 using namespace mlir;
 
-namespace {
-constexpr int kAccumulatorRegisters = 16;
-} // namespace
-
 int MatrixPhase::addFragment(ReadFragment read) {
   fragments_.push_back(std::move(read));
   return static_cast<int>(fragments_.size()) - 1;
 }
 
 int MatrixPhase::addAccumulator(Value initial) {
-  accumulators_.push_back(initial ? initial
-                                  : emit_.zero(emit_.vector(kAccumulatorRegisters, emit_.f32())));
+  accumulators_.push_back(
+      initial ? initial : emit_.zero(emit_.vector(atom_.accumulatorRegisters, emit_.f32())));
   return static_cast<int>(accumulators_.size()) - 1;
 }
 
@@ -46,9 +42,9 @@ void MatrixPhase::emit() {
   for (int slot = 0; slot <= last; ++slot) {
     const Product &product = products_[slot];
     requestFragments(product.fragment + 1);
-    auto [low, high] = operands_[product.fragment];
+    Value a = operands_[product.fragment][product.part];
     Value &accumulator = accumulators_[product.accumulator];
-    accumulator = emit_.mfma32x32x8(product.part ? high : low, product.b, accumulator);
+    accumulator = emit_.mfma(atom_, a, product.b, accumulator);
     freed += product.lastUse;
     requestFragments(freed + ring_);
     for (auto &[wanted, operation] : sideOperations_)

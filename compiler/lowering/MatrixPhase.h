@@ -13,16 +13,17 @@ namespace wavesmith::compiler {
 class MatrixPhase {
 public:
   using Value = mlir::Value;
-  /// Reads one fragment: two A operands.
-  using ReadFragment = std::function<std::pair<Value, Value>()>;
+  /// Reads one fragment: one or several A operands.
+  using ReadFragment = std::function<mlir::SmallVector<Value>()>;
 
-  MatrixPhase(Emitter &emit, int ring, int pre) : emit_(emit), ring_(ring), pre_(pre) {}
+  MatrixPhase(Emitter &emit, const MfmaAtom &atom, int ring, int pre)
+      : emit_(emit), atom_(atom), ring_(ring), pre_(pre) {}
 
   /// A fragment, in the order of first use. Returns its number.
   int addFragment(ReadFragment read);
   /// An accumulator with its initial value; null starts from zero.
   int addAccumulator(Value initial);
-  /// The next MFMA: accumulator += fragment's operand `part` (0, 1) * b.
+  /// The next MFMA: accumulator += fragment's operand number `part` * b.
   void addProduct(int fragment, int part, Value b, int accumulator);
   /// `operation` right after MFMA number `slot` (from 0; past the end: the last one).
   void addSideOperation(int slot, std::function<void()> operation);
@@ -41,9 +42,10 @@ private:
   void requestFragments(int count);
 
   Emitter &emit_;
+  const MfmaAtom &atom_;
   int ring_, pre_;
   std::vector<ReadFragment> fragments_;
-  std::vector<std::pair<Value, Value>> operands_; ///< of the fragments requested so far
+  std::vector<mlir::SmallVector<Value>> operands_; ///< of the fragments requested so far
   std::vector<Value> accumulators_;
   std::vector<Product> products_;
   std::vector<std::pair<int, std::function<void()>>> sideOperations_;

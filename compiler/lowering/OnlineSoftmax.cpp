@@ -95,9 +95,10 @@ SmallVector<Value> OnlineSoftmax::probabilities(ArrayRef<Value> scores, SoftmaxS
   state.rowSum = e.fadd(state.rowSum, tileSum);
 
   SmallVector<Value> operands;
-  for (std::size_t word = 0; word < words.size(); word += 2)
-    operands.push_back(
-        e.bitcast(e.packVector({words[word], words[word + 1]}), e.vector(4, e.i16())));
+  const MfmaAtom &atom = frame_.atom();
+  for (std::size_t word = 0; word < words.size(); word += atom.operandRegisters)
+    operands.append(e.matrixOperands(
+        e.packVector(ArrayRef<Value>(words).slice(word, atom.operandRegisters)), atom));
   return operands;
 }
 

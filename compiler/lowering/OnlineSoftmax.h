@@ -26,7 +26,7 @@ public:
   /// bits do not depend on its neighbours.
   void rescaleIfOutgrown(Value tileMaximum, SoftmaxState &state,
                          mlir::MutableArrayRef<Value> outputs);
-  /// P of the tile as matrix operands, one per k step of 8 keys; adds to the row sum.
+  /// P of the tile as matrix operands, one per k step; adds to the row sum.
   mlir::SmallVector<Value> probabilities(mlir::ArrayRef<Value> scores, SoftmaxState &state);
 
 private:

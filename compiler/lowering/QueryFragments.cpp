@@ -20,10 +20,8 @@ QueryFragments::QueryFragments(KernelFrame &frame) : frame_(frame) {
 
 void QueryFragments::emitOperands() {
   operands_.clear();
-  for (Value chunk : chunks_) {
-    auto [low, high] = frame_.emit().matrixOperands(chunk);
-    operands_.append({low, high});
-  }
+  for (Value chunk : chunks_)
+    operands_.append(frame_.emit().matrixOperands(chunk, frame_.atom()));
 }
 
 } // namespace wavesmith::compiler

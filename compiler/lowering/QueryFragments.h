@@ -12,9 +12,8 @@ public:
   explicit QueryFragments(KernelFrame &frame);
   /// Splits the loaded chunks into operands; emit it where the values may be waited for.
   void emitOperands();
-  /// Operand of k step `step` (8 elements a step).
+  /// Operand of k step `step`.
   mlir::Value operand(int step) const { return operands_[step]; }
-  int steps() const { return static_cast<int>(2 * chunks_.size()); }
 
 private:
   KernelFrame &frame_;

@@ -93,8 +93,10 @@ struct LdsImage {
   int writeBytes = 0; ///< 16 or 8
   int oddImage = 0;   ///< distance from the even to the odd columns' image
 
+  int fragmentBytes = 16;         ///< of a lane
   LaneMap read;                   ///< LDS byte of fragment 0
-  std::vector<int> readImmediate; ///< per fragment, in the order of use; each read is 16 bytes
+  std::vector<int> readImmediate; ///< per fragment, in the order of use: of keys, block after
+                                  ///< block; of values, all column blocks of a piece of the keys
 
   int totalBytes() const { return bufferBytes * buffers; }
 };

@@ -53,11 +53,15 @@ Value TileStream::fragmentBase(Value bufferOffset) {
   return e.offset(frame_.lds(), e.add(read_, bufferOffset));
 }
 
-std::pair<Value, Value> TileStream::readFragment(Value fragmentBase, int index) {
+int TileStream::operandsPerFragment() const {
+  return image_.fragmentBytes / (4 * frame_.atom().operandRegisters);
+}
+
+SmallVector<Value> TileStream::readFragment(Value fragmentBase, int index) {
   Emitter &e = frame_.emit();
-  Value bytes =
-      e.loadLds(e.offset(fragmentBase, image_.readImmediate[index]), e.vector(4, e.i32()), 16);
-  return e.matrixOperands(bytes);
+  Value bytes = e.loadLds(e.offset(fragmentBase, image_.readImmediate[index]),
+                          e.vector(image_.fragmentBytes / 4, e.i32()), image_.fragmentBytes);
+  return e.matrixOperands(bytes, frame_.atom());
 }
 
 } // namespace wavesmith::compiler

@@ -27,11 +27,12 @@ public:
   const LdsImage &image() const { return image_; }
   int transfers() const { return static_cast<int>(image_.transfers.size()); }
   int fragments() const { return static_cast<int>(image_.readImmediate.size()); }
+  int operandsPerFragment() const;
 
   /// LDS address of fragment 0 for this lane in the buffer at that byte offset.
   Value fragmentBase(Value bufferOffset);
-  /// 16 bytes of fragment `index` as two matrix operands.
-  std::pair<Value, Value> readFragment(Value fragmentBase, int index);
+  /// The matrix operands of fragment `index`.
+  mlir::SmallVector<Value> readFragment(Value fragmentBase, int index);
 
 protected:
   /// This lane's byte offset of a transfer within the tile, column immediate excluded.

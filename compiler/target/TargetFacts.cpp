@@ -19,6 +19,8 @@ constexpr std::array<TargetFacts, 1> kTargets{{
 
 constexpr std::array<MfmaAtom, 1> kGfx942Bf16{{
     {.name = "mfma_f32_32x32x8_bf16",
+     .op = "rocdl.mfma.f32.32x32x8bf16.1k",
+     .form = OperandForm::I16x4,
      .input = ElementType::BF16,
      .m = 32,
      .n = 32,

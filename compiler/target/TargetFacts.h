@@ -22,11 +22,16 @@ struct TargetFacts {
   ElementType fp8;        ///< the FP8 format of its matrix core
 };
 
+/// The type in which an LLVM intrinsic takes one matrix operand of a lane.
+enum class OperandForm : std::uint8_t { I16x4, BF16x8, I64, I32x8 };
+
 /// One matrix instruction D[m][n] += sum_k A[m][k] B[k][n]. Lane maps (64 lanes, h = lane / m):
 /// A: row = lane % m, k = (k/(64/m)) * h + item; B: the same with the column; D: register i holds
 /// row 8*(i/4) + 4*h + i%4 (m = 32), column lane % n. Source: AMD's matrix instruction calculator.
 struct MfmaAtom {
   std::string_view name; ///< as in the IR: "mfma_f32_32x32x8_bf16"
+  std::string_view op;   ///< of the ROCDL dialect
+  OperandForm form;
   ElementType input;
   int m, n, k;
   int passes;               ///< of 4 clocks
