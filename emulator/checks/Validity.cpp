@@ -81,6 +81,11 @@ void Machine::checkDecision(Wave &wave, const Inst &inst) {
         wave.scalarValid[reg] = ~0u;
       }
   }
+  if (row.use == Use::SkipMode)
+    for (int i = 0; i < inst.scalarReadCount; ++i)
+      if (wave.scalarState[inst.scalarReads[i].first] & kInvalid)
+        fault(CheckKind::Uninitialised, wave, inst, -1,
+              fmt::format("skips or not by s{}, which is undefined", inst.scalarReads[i].first));
   for (int word : {int{kExec}, kExec + 1}) {
     if (!(wave.scalarState[word] & kInvalid))
       continue;
@@ -115,6 +120,7 @@ void Machine::stepWithValidity(Wave &wave, const Inst &inst) {
         scalars.emplace_back(reg, wave.scalar[reg]);
     }
   bool oldScc = wave.scc, sccUndefined = inst.readsScc && !wave.sccValid;
+  u32 oldMode = wave.mode, firstMode = oldMode;
   if (vectors.empty() && scalars.empty() && !sccUndefined && inst.row->use != Use::Swap &&
       inst.row->handler != writeLane && inst.variant != Variant::Dpp) {
     u64 lanesWritten = inst.isMatrix ? ~u64{0} : wave.exec();
@@ -165,6 +171,7 @@ void Machine::stepWithValidity(Wave &wave, const Inst &inst) {
     if (round) {
       wave.inst = next;
       wave.scc = sccUndefined ? round % 2 : oldScc;
+      wave.setMode(oldMode);
       for (Output &output : outputs)
         if (output.vector)
           std::memcpy(wave.lanes(output.reg), output.before, sizeof(output.before));
@@ -192,7 +199,7 @@ void Machine::stepWithValidity(Wave &wave, const Inst &inst) {
           output.changed[lane] |= now[lane] ^ output.first[lane];
     }
     if (round == 0)
-      firstScc = wave.scc;
+      firstScc = wave.scc, firstMode = wave.mode;
     else
       sccChanged |= wave.scc != firstScc;
   }
@@ -208,6 +215,7 @@ void Machine::stepWithValidity(Wave &wave, const Inst &inst) {
       else
         wave.scalar[output.reg] = output.first[0];
     wave.scc = firstScc;
+    wave.setMode(firstMode);
   }
   if (inst.row->handler == writeLane)
     written = u64{1} << (readScalar(wave, inst.source[1]) & 63);

@@ -1,6 +1,8 @@
 // The slow path of an instruction that touches a register with a mark: waits, hazards, registers,
 // then execution with validity.
 
+#include <algorithm>
+
 #include "emulator/machine/Machine.h"
 
 namespace wavesmith::emulator {
@@ -90,7 +92,11 @@ void Machine::checkedStep(Wave &wave, const Inst &inst, u8 marks) {
   }
   if ((marks & kOutside) && checks(CheckKind::Registers)) {
     fault(CheckKind::Registers, wave, inst, -1,
-          inst.maxVector > launch.program->vgprs()
+          inst.outsideIndex
+              ? fmt::format("M0's index {} leads to v{} of a wave that owns {}",
+                            wave.scalar[kM0] & 0xff, inst.outsideIndex,
+                            std::min(launch.program->vgprs(), launch.program->accumOffset()))
+          : inst.maxVector > launch.program->vgprs()
               ? fmt::format("uses vector register {} of a wave that owns {}", inst.maxVector - 1,
                             launch.program->vgprs())
               : fmt::format("uses s{} of a wave that owns {}", inst.maxScalar - 1,

@@ -4,6 +4,21 @@
 
 namespace wavesmith::emulator {
 
+void Decoding::moveByIndex(Operand &operand, int role) {
+  if (operand.kind != OperandKind::Vector || operand.accumulator ||
+      !((context_.indexMask >> role) & 1))
+    return;
+  int moved = operand.index + context_.index;
+  if (moved + operand.words <= context_.vgprs) {
+    operand.index = static_cast<u16>(moved);
+    return;
+  }
+  // Out of range a source is v0 and a destination stops the instruction (CDNA3 ISA 3.6.1).
+  inst_.outsideIndex = static_cast<u16>(moved + operand.words - 1);
+  inst_.nullified |= role == kDestinationRole;
+  operand.index = 0;
+}
+
 Operand Decoding::vectorDestination(u32 code) {
   Type type = row().signature.result;
   switch (row().use) {
@@ -51,6 +66,8 @@ bool Decoding::shortVector(Format format) {
     Operand k = operands_.source(255, signature.sources[1]);
     k.type = Type::F32; // shown in full
     Operand v = operands_.source(256 + bits(low(), 9, 8), signature.sources[2]);
+    // The multiply-add that the unit receives has v where its source 1 or 2 is.
+    moveByIndex(v, constantLast ? 1 : 2);
     inst_.source[inst_.sourceCount++] = constantLast ? v : k;
     inst_.source[inst_.sourceCount++] = constantLast ? k : v;
     operands_.read(v, 1);
@@ -94,6 +111,7 @@ bool Decoding::shortVector(Format format) {
 
 void Decoding::addRegister(u32 code, bool accumulator) {
   inst_.source[inst_.sourceCount] = operands_.vector(code, 1, accumulator);
+  moveByIndex(inst_.source[inst_.sourceCount], inst_.sourceCount);
   operands_.read(inst_.source[inst_.sourceCount], inst_.sourceCount);
   ++inst_.sourceCount;
 }
@@ -228,6 +246,7 @@ bool Decoding::packed() {
                            : operands_.source(code, row().use == Use::Mix ? Type::F32 : type);
     if (operand.kind == OperandKind::Constant && type == Type::B16)
       operand.type = Type::F16; // LLVM shows packed constants as floats
+    moveByIndex(operand, i);
     inst_.source[inst_.sourceCount++] = operand;
     operands_.read(operand, i);
   }
@@ -268,8 +287,10 @@ bool Decoding::matrix(int at) {
     return false;
   if (inst_.source[2].kind == OperandKind::Special)
     return false;
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; ++i) {
+    moveByIndex(inst_.source[i], i);
     operands_.read(inst_.source[i], i);
+  }
   setDestination(operands_.vector(bits(first, 0, 8), wordsD, accumD));
   return true;
 }
@@ -292,10 +313,12 @@ bool Decoding::sparseMatrix() {
   for (int i = 0; i < 3; ++i) {
     if (inst_.source[i].kind != OperandKind::Vector)
       return false;
+    moveByIndex(inst_.source[i], i);
     // The index is no accumulator: it counts as an A/B operand.
     operands_.read(inst_.source[i], i == 2 ? 1 : i);
   }
   inst_.destination = operands_.vector(bits(low(), 0, 8), shape.m * shape.n / kLanes, accumD);
+  moveByIndex(inst_.destination, kDestinationRole);
   operands_.read(inst_.destination, 2);
   operands_.write(inst_.destination);
   return true;

@@ -57,8 +57,12 @@ private:
       return true;
     case Format::Sopc:
       addSource(bits(low(), 0, 8), 0);
+      if (row().use == Use::IndexMode) {
+        inst_.immediate = static_cast<i32>(bits(low(), 8, 8));
+        return changesM0();
+      }
       addSource(bits(low(), 8, 8), 1);
-      inst_.writesScc = true;
+      inst_.writesScc = row().use != Use::SkipMode;
       return true;
     case Format::Sopk:
       return sopk();
@@ -68,7 +72,7 @@ private:
       if (row().opcode == 6 || row().opcode == 7)
         operands_.readScalar(kVcc, 2, 0);
       inst_.readsExec = row().opcode == 8 || row().opcode == 9;
-      return true;
+      return row().use != Use::IndexMode || changesM0();
     case Format::Smem:
       return smem();
     case Format::Vop1:
@@ -95,10 +99,12 @@ private:
     // Beside a float source LLVM shows the constants of 16 bit integers as floats.
     if (operand.kind == OperandKind::Constant && operand.type == Type::B16 && row().fields.signs)
       operand.type = Type::F16;
+    moveByIndex(operand, index);
     inst_.source[inst_.sourceCount++] = operand;
     operands_.read(operand, index);
   }
-  void setDestination(const Operand &operand) {
+  void setDestination(Operand operand) {
+    moveByIndex(operand, kDestinationRole);
     inst_.destination = operand;
     operands_.write(operand);
     if (row().signature.readsOld)
@@ -109,8 +115,19 @@ private:
       inst_.readsScc = true;
   }
 
+  /// M0 keeps the bits that these instructions do not write.
+  bool changesM0() {
+    operands_.readScalar(kM0, 1, 1);
+    operands_.writeScalar(kM0, 1);
+    return true;
+  }
+
   bool sop1() {
     Type result = row().signature.result, type = row().signature.sources[0];
+    if (row().use == Use::IndexMode) {
+      addSource(bits(low(), 0, 8), 0);
+      return changesM0();
+    }
     if (row().use != Use::WriteOnly)
       addSource(bits(low(), 0, 8), 0);
     if (row().use == Use::WriteOnly || row().use == Use::ReadOnly || row().handler == swapPc)
@@ -191,6 +208,9 @@ private:
   }
 
   // DecoderVector.cpp
+  static constexpr int kDestinationRole = 3;
+  /// VGPR indexing: adds M0's index to a VGPR when the mask has the operand's role.
+  void moveByIndex(Operand &operand, int role);
   Operand vectorDestination(u32 code);
   void finishVector();
   /// The mask operands that the row's signature implies: VCC in the short forms.

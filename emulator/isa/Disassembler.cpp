@@ -52,6 +52,18 @@ std::string waitText(unsigned imm) {
   return text;
 }
 
+/// Which operands VGPR indexing moves.
+std::string indexModeText(unsigned mask) {
+  if (mask > 15)
+    return fmt::format("{:#x}", mask);
+  static constexpr const char *kRoles[] = {"SRC0", "SRC1", "SRC2", "DST"};
+  std::string text;
+  for (int i = 0; i < 4; ++i)
+    if ((mask >> i) & 1)
+      text += std::string(text.empty() ? "" : ",") + kRoles[i];
+  return "gpr_idx(" + text + ")";
+}
+
 std::string scalarText(const Inst &inst) {
   const Row &row = *inst.row;
   Text text(row.name);
@@ -60,6 +72,8 @@ std::string scalarText(const Inst &inst) {
   case Format::Sopp:
     if (row.handler == waitCounters)
       text.operand(waitText(imm));
+    else if (row.use == Use::IndexMode)
+      text.operand(indexModeText(imm));
     else if (row.handler == endProgram ? imm != 0 : row.use != Use::NoOperands)
       // Branch distances are decimal; other operands turn hexadecimal when they are no inline
       // constant.
@@ -83,6 +97,8 @@ std::string scalarText(const Inst &inst) {
       text.operand(operandText(inst.destination));
     for (int i = 0; i < inst.sourceCount; ++i)
       text.operand(operandText(inst.source[i]));
+    if (row.use == Use::IndexMode && row.format == Format::Sopc)
+      text.operand(indexModeText(imm));
     return text.take();
   }
 }

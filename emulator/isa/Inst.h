@@ -97,6 +97,11 @@ struct Inst {
   u8 hazardWindow = 0;              ///< how many turns back this instruction's hazards reach
   bool exceedsAllocation = false;   ///< names a register that the kernel did not ask for
   u16 maxVector = 0, maxScalar = 0; ///< one past the highest register named
+
+  // A copy that stands for an instruction while MODE redirects registers or skips (Redirect.cpp).
+  const Inst *original = nullptr; ///< the program's own; null in the program's own
+  u16 outsideIndex = 0;           ///< VGPR that M0's index reaches although the wave has none, or 0
+  bool nullified = false;         ///< not executed
 };
 
 } // namespace wavesmith::emulator

@@ -44,6 +44,8 @@ enum class Use : u8 {
   ReadWriteDst, ///< the destination is a source too
   Immediate,    ///< SOPP with an operand; SOPK with simm16
   NoOperands,
+  IndexMode, ///< changes M0's fields for VGPR indexing
+  SkipMode,  ///< s_setvskip
   // Vector
   Literal,     ///< VOP2 with a constant K
   VccIn,       ///< VCC is an implicit source

@@ -153,7 +153,7 @@ void setRegister(Machine &machine, Wave &wave, const Inst &inst) {
   u32 mask = (size == 32 ? ~0u : (1u << size) - 1) << offset;
   if ((imm & 63) != 1) // MODE is the only one that code changes
     return;
-  wave.mode = (wave.mode & ~mask) | (machine.readScalar(wave, inst.source[0]) << offset & mask);
+  wave.setMode((wave.mode & ~mask) | (machine.readScalar(wave, inst.source[0]) << offset & mask));
 }
 
 } // namespace wavesmith::emulator

@@ -41,6 +41,12 @@ WAVESMITH_HANDLER(moveRelative);
 WAVESMITH_HANDLER(getRegister);
 WAVESMITH_HANDLER(setRegister);
 WAVESMITH_HANDLER(notAnInstruction);
+// Redirect.cpp
+WAVESMITH_HANDLER(setIndexOn);
+WAVESMITH_HANDLER(setIndexOff);
+WAVESMITH_HANDLER(setIndexMode);
+WAVESMITH_HANDLER(setIndexValue);
+WAVESMITH_HANDLER(setSkip);
 // ScalarMemory.cpp
 WAVESMITH_HANDLER(scalarLoad);
 WAVESMITH_HANDLER(scalarBufferLoad);

@@ -124,8 +124,8 @@ void Machine::startWaves(std::array<u32, 3> id) {
     // Constant codes of the register array that are no registers stay valid.
     wave.scalarState[125] = 0;
     u32 bits = descriptor.rsrc1;
-    wave.mode = ((bits >> 12) & 0xff) | ((bits >> 21) & 1) << 8 | ((bits >> 23) & 1) << 9 |
-                ((bits >> 26) & 1) << 23;
+    wave.setMode(((bits >> 12) & 0xff) | ((bits >> 21) & 1) << 8 | ((bits >> 23) & 1) << 9 |
+                 ((bits >> 26) & 1) << 23);
     int next = 0;
     auto user = [&](int property, int words, u64 value) {
       if (!((descriptor.properties >> property) & 1))
@@ -233,8 +233,11 @@ template <bool kChecked> void Machine::turn(Wave &wave, u64 limit) {
     wave.inst = inst.next;
     ++wave.turn;
     ++wave.instructions;
-    if (first && &inst >= first && &inst < first + coverage_.size())
-      ++coverage_[&inst - first];
+    if (first) {
+      const Inst *counted = inst.original ? inst.original : &inst;
+      if (counted >= first && counted < first + coverage_.size())
+        ++coverage_[counted - first];
+    }
     if constexpr (kChecked) {
       if (inst.hazardWindow && checksHazards_)
         checkRecent(wave, inst);
@@ -252,6 +255,8 @@ template <bool kChecked> void Machine::turn(Wave &wave, u64 limit) {
       recorder_->step(wave, inst);
     if (wave.stopped)
       return;
+    if (wave.redirected) [[unlikely]]
+      redirect(wave);
   }
 }
 

@@ -112,6 +112,8 @@ private:
   void startWaves(std::array<u32, 3> id);
   void schedule();
   template <bool kChecked> void turn(Wave &wave, u64 limit);
+  /// Puts the copy that MODE asks for in the place of the wave's next instruction.
+  void redirect(Wave &wave);
   bool releaseBarrier();
   /// The marks of all registers that an instruction names.
   u8 attention(const Wave &wave, const Inst &inst) const;

@@ -47,6 +47,54 @@ const u32 *Program::lanesOf(u64 value, int words) {
   return slot->data();
 }
 
+void Program::complete(Inst &inst) {
+  inst.exceedsAllocation = inst.maxVector > vgprs_ || inst.maxScalar > sgprs_;
+  inst.isMatrix = inst.row && (inst.row->use == Use::Matrix || inst.row->use == Use::SparseMatrix);
+  if (inst.row)
+    markHazards(inst);
+  inst.isNop = inst.row && inst.row->format == Format::Sopp && inst.row->opcode == 0;
+  auto lanes = [&](Operand &operand) {
+    if (operand.kind == OperandKind::Constant)
+      operand.lanes = lanesOf(operand.value, operand.words);
+  };
+  for (Operand &operand : inst.source)
+    lanes(operand);
+  for (Operand &operand : inst.scale)
+    lanes(operand);
+}
+
+const Inst *Program::redirected(const Inst &inst, u32 m0, bool skip) {
+  u32 index = m0 & 0xff, mask = (m0 >> 12) & 15;
+  std::lock_guard lock(mutex_);
+  auto &slot = redirected_[{&inst, skip ? ~0u : m0 & 0xf0ff}];
+  if (slot)
+    return slot.get();
+  auto copy = std::make_unique<Inst>();
+  DecodeContext context{gfx950_, accumOffset_};
+  if (!skip) {
+    context.index = static_cast<u8>(index);
+    context.indexMask = static_cast<u8>(mask);
+    context.vgprs = std::min(vgprs_, accumOffset_);
+  }
+  decodeInst(inst.words, inst.pc, context, *copy);
+  copy->nullified |= skip;
+  if (copy->nullified) {
+    copy->handler = doNothing;
+    copy->vectorReadCount = copy->vectorWriteCount = 0;
+    copy->scalarReadCount = copy->scalarWriteCount = 0;
+    copy->readsScc = copy->writesScc = copy->isVector = false;
+  }
+  complete(*copy);
+  if (copy->nullified)
+    copy->isMatrix = false, copy->produces = copy->consumes = copy->hazardWindow = 0;
+  copy->exceedsAllocation |= copy->outsideIndex != 0;
+  copy->original = &inst;
+  copy->next = inst.next;
+  copy->target = inst.target;
+  slot = std::move(copy);
+  return slot.get();
+}
+
 Program::Region &Program::decodeRegion(u64 begin, u64 end) {
   regions_.push_back(std::make_unique<Region>());
   Region &region = *regions_.back();
@@ -61,20 +109,7 @@ Program::Region &Program::decodeRegion(u64 begin, u64 end) {
     std::span<const u32> rest(words + at, std::min<std::size_t>(count - at, 5));
     if (!decodeInst(rest, begin + 4 * at, context, inst))
       inst.handler = notAnInstruction;
-    inst.exceedsAllocation = inst.maxVector > vgprs_ || inst.maxScalar > sgprs_;
-    inst.isMatrix =
-        inst.row && (inst.row->use == Use::Matrix || inst.row->use == Use::SparseMatrix);
-    if (inst.row)
-      markHazards(inst);
-    inst.isNop = inst.row && inst.row->format == Format::Sopp && inst.row->opcode == 0;
-    auto lanes = [&](Operand &operand) {
-      if (operand.kind == OperandKind::Constant)
-        operand.lanes = lanesOf(operand.value, operand.words);
-    };
-    for (Operand &operand : inst.source)
-      lanes(operand);
-    for (Operand &operand : inst.scale)
-      lanes(operand);
+    complete(inst);
     region.indexOf[at] = static_cast<std::uint32_t>(region.instructions.size());
     region.instructions.push_back(inst);
     at += inst.size / 4;

@@ -22,6 +22,8 @@ public:
 
   /// The instruction at a device address; null outside the module's code.
   const Inst *at(u64 address);
+  /// The copy of an instruction that runs while MODE redirects: VGPRs moved by M0, or skipped.
+  const Inst *redirected(const Inst &inst, u32 m0, bool skip);
   const Inst *entry() const { return entry_; }
   const KernelInfo &kernel() const { return *kernel_; }
   u64 entryAddress() const { return entryAddress_; }
@@ -40,6 +42,8 @@ private:
   };
   Region &decodeRegion(u64 begin, u64 end);
   const u32 *lanesOf(u64 value, int words);
+  /// What the program knows beyond an instruction's words.
+  void complete(Inst &inst);
   void link(Region &region);
 
   Module *module_ = nullptr;
@@ -50,6 +54,7 @@ private:
   int vgprs_ = 0, accumOffset_ = 0, sgprs_ = 0;
   std::vector<std::unique_ptr<Region>> regions_;
   std::map<std::pair<u64, int>, std::unique_ptr<std::array<u32, 2 * kLanes>>> constants_;
+  std::map<std::pair<const Inst *, u32>, std::unique_ptr<Inst>> redirected_;
   std::mutex mutex_;
 };
 

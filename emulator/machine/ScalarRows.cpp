@@ -138,10 +138,14 @@ std::vector<Row> makeRows() {
       saveExecHandler<true>([] __VA_ARGS__));
 #define SOP1_RELATIVE(name, op, type, handler)                                                     \
   add(#name, Format::Sop1, op, Use::Plain, makeSignature<type, type>(), handler);
+#define SOP1_INDEX(name, op, handler)                                                              \
+  add(#name, Format::Sop1, op, Use::IndexMode, makeSignature<u32, u32>(), handler);
 #include "emulator/isa/rows/Sop1.def"
 #define SOP2(name, op, ...) ROW(name, Sop2, op, Plain, __VA_ARGS__)
 #include "emulator/isa/rows/Sop2.def"
 #define SOPC(name, op, ...) ROW(name, Sopc, op, Plain, __VA_ARGS__)
+#define SOPC_MODE(name, op, use, handler)                                                          \
+  add(#name, Format::Sopc, op, Use::use, makeSignature<u32, u32, u32>(), handler);
 #include "emulator/isa/rows/Sopc.def"
 #define SOPK(name, op, ...) ROW(name, Sopk, op, Plain, __VA_ARGS__)
 #define SOPK_REG(name, op, use, handler)                                                           \

@@ -28,6 +28,9 @@ enum : u8 {
 
 inline constexpr int kVectorRegisters = 512;
 
+// Bits of MODE that change which instructions are executed and on what.
+inline constexpr u32 kModeIndex = 1u << 27, kModeSkip = 1u << 28;
+
 /// Validity of a vector register: for each of its four bytes the lanes where it is valid.
 using LaneValidity = std::array<u64, 4>;
 
@@ -97,6 +100,7 @@ struct Wave {
   const Inst *inst = nullptr;
   bool ended = false, atBarrier = false, stopped = false;
   bool scc = false, sccValid = true;
+  bool redirected = false; ///< MODE has GPR_IDX_EN or VSKIP: each instruction needs a look
   u32 mode = 0;
   u64 turn = 0; ///< issue turns elapsed
   u64 instructions = 0;
@@ -131,6 +135,10 @@ struct Wave {
   std::vector<std::byte> scratch; ///< lane-private memory, one block per lane
   std::vector<u8> scratchValid;
 
+  void setMode(u32 value) {
+    mode = value;
+    redirected = (value & (kModeIndex | kModeSkip)) != 0;
+  }
   u64 exec() const { return pair(kExec); }
   u64 vcc() const { return pair(kVcc); }
   u64 pair(int index) const { return scalar[index] | u64{scalar[index + 1]} << 32; }
