@@ -27,7 +27,6 @@ case ${1:-} in
 esac
 
 failed=0
-if [[ ${1:-} == --fix ]]; then python3 scripts/lint/test_presence.py --prune; fi
 for check in include_direction file_rules test_presence docs_links; do
   python3 "scripts/lint/$check.py" || failed=1
 done

@@ -93,10 +93,14 @@ void scalarStore(Machine &machine, Wave &wave, const Inst &inst) {
   }
 }
 
-void readClock(Machine &machine, Wave &wave, const Inst &inst) {
+void readClock(Machine &, Wave &wave, const Inst &inst) {
   // Turns of this wave, so that runs are reproducible.
-  wave.setPair(inst.destination.index, wave.turn * 4);
-  (void)machine;
+  int reg = inst.destination.index;
+  wave.setPair(reg, wave.turn * 4);
+  for (int word = 0; word < 2; ++word) {
+    wave.scalarValid[reg + word] = ~0u;
+    wave.scalarState[reg + word] &= static_cast<u8>(~kInvalid);
+  }
 }
 
 } // namespace wavesmith::emulator

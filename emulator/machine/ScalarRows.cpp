@@ -38,11 +38,12 @@ u64 extract(u64 x, unsigned offset, unsigned width, unsigned size) {
   u64 shifted = x >> offset;
   return width >= size ? shifted : shifted & ((u64{1} << width) - 1);
 }
-u64 signExtend(u64 x, unsigned width, unsigned size) {
-  if (width == 0 || width >= size)
-    return size == 32 ? static_cast<u64>(i64{static_cast<i32>(x)}) : x;
-  u64 sign = u64{1} << (width - 1);
-  return (x ^ sign) - sign;
+/// Above the top of x come copies of its sign (CDNA3 ISA, S_BFE_I32).
+i64 extractSigned(i64 x, unsigned offset, unsigned width) {
+  i64 shifted = x >> offset;
+  if (width == 0 || width >= 64)
+    return width ? shifted : 0;
+  return static_cast<i64>(static_cast<u64>(shifted) << (64 - width)) >> (64 - width);
 }
 WithScc<u32> shiftAdd(u32 a, int shift, u32 b) {
   u64 sum = (u64{a} << shift) + b;

@@ -112,19 +112,6 @@ class LintTest(unittest.TestCase):
         self.put("tests/lit/fold.mlir", "// RUN: wavesmith-opt --wavesmith-fold %s\n")
         self.assertEqual(self.problems(test_presence), [])
 
-    def test_row_without_test(self):
-        self.put(
-            "emulator/isa/Vop2.def", "VOP2(v_add_f32, 0x01, add)\nVOP2(v_sub_f32, 0x02, sub)\n"
-        )
-        self.put("tests/emulator/isa/v_add.s", "v_add_f32 v0, v1, v2\n")
-        self.assertFinds(test_presence, "Vop2.def:2", "v_sub_f32")
-        self.put(test_presence.ROWS_WITHOUT_A_TEST, "v_sub_f32\n")
-        self.assertEqual(self.problems(test_presence), [])
-        self.put(test_presence.ROWS_WITHOUT_A_TEST, "v_sub_f32\nv_add_f32\n")
-        self.assertFinds(test_presence, "remove v_add_f32", "a test names it")
-        self.put(test_presence.ROWS_WITHOUT_A_TEST, "v_sub_f32\nv_old_f32\n")
-        self.assertFinds(test_presence, "remove v_old_f32", "no table has it")
-
     def test_dead_link(self):
         self.put("docs/a.md", "[a](a.md), [b](https://b.example/), [c](../c/d.md#e)\n")
         self.assertFinds(docs_links, "docs/a.md:1", "../c/d.md")
