@@ -6,6 +6,9 @@
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/Path.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
+#include <mlir/Dialect/ControlFlow/IR/ControlFlow.h>
+#include <mlir/Dialect/Math/IR/Math.h>
+#include <mlir/Dialect/SCF/IR/SCF.h>
 #include <mlir/IR/Diagnostics.h>
 #include <mlir/Parser/Parser.h>
 
@@ -15,6 +18,7 @@
 #include "dialects/tile/Tile.h"
 #include "runtime/codeobject/Note.h"
 #include "runtime/spec/AttentionAbi.h"
+#include "runtime/spec/RowKernelAbi.h"
 
 using namespace mlir;
 
@@ -43,10 +47,13 @@ private:
 };
 
 std::string noteJson(const KernelSpec &spec, const Toolchain &toolchain) {
+  std::string layout = kAttentionLayout;
+  if (const auto row = findRowKernel(spec.row.kernel); spec.isRowKernel() && row)
+    layout = (*row)->layout;
   return printNote({.spec = spec.text(),
                     .specKey = spec.key(),
                     .buildKey = buildKey(spec, toolchain),
-                    .abi = kAttentionLayout,
+                    .abi = layout,
                     .fp8Format = "",
                     .schedule = spec.schedule.empty() ? "default" : spec.schedule,
                     .toolchain = toolchain.compilerBuild + " llvm " + toolchain.llvmVersion});
@@ -118,7 +125,8 @@ Expected<CodeObjectBlob> compileKernel(const KernelSpec &spec, const CompileOpti
 
   DialectRegistry registry;
   registerTranslations(registry);
-  registry.insert<tile::TileDialect, arith::ArithDialect, LLVM::LLVMDialect, ROCDL::ROCDLDialect>();
+  registry.insert<tile::TileDialect, arith::ArithDialect, cf::ControlFlowDialect, math::MathDialect,
+                  scf::SCFDialect, LLVM::LLVMDialect, ROCDL::ROCDLDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   MlirDiagnostics diagnostics(&context);
 
@@ -146,8 +154,15 @@ Expected<CodeObjectBlob> compileKernel(const KernelSpec &spec, const CompileOpti
   codegen.emit.target = spec.target;
   codegen.note = noteJson(spec, toolchain);
   codegen.dumpDirectory = options.dumpDirectory;
-  codegen.resources.workgroupSize = kAttentionThreads;
-  codegen.loops = expectedLoops(spec);
+  if (spec.isRowKernel()) {
+    // Bandwidth comes from many waves, each of which waits for its loads.
+    codegen.emit.pipeline = IrPipeline::O1;
+    codegen.resources.workgroupSize = kRowThreads;
+    codegen.resources.wavesPerSimd = 4;
+  } else {
+    codegen.resources.workgroupSize = kAttentionThreads;
+    codegen.loops = expectedLoops(spec);
+  }
   codegen.reproducer = {.directory = options.reproducerDirectory, .name = spec.kernelName()};
   llvm::Expected<ObjectResult> object = generateObject(*module, codegen);
   if (!object)

@@ -1,15 +1,38 @@
 #include "compiler/library/Pipeline.h"
 
+#include <mlir/Conversion/Passes.h>
+
 #include "compiler/lowering/AttachAliasScopes.h"
 #include "compiler/passes/Passes.h"
+#include "runtime/spec/RowKernelAbi.h"
 
 namespace wavesmith::compiler {
 
+namespace {
+
+void buildRowPipeline(mlir::OpPassManager &passes, const PipelineOptions &options) {
+  passes.addPass(createAssignRows({.rows = options.selection.rows}));
+  passes.addPass(createLowerRows(
+      {.target = options.target, .kernelName = options.kernelName, .threads = kRowThreads}));
+  // Scalars and control are upstream's.
+  passes.addPass(mlir::createSCFToControlFlowPass());
+  passes.addPass(mlir::createConvertMathToLLVMPass());
+  passes.addPass(mlir::createArithToLLVMConversionPass());
+  passes.addPass(mlir::createConvertControlFlowToLLVMPass());
+  passes.addPass(mlir::createReconcileUnrealizedCastsPass());
+}
+
+} // namespace
+
 void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options) {
-  const ScheduleRow &row = *options.selection.schedule;
   // What the kernel is.
   passes.addPass(createBindParameters({.values = options.selection.parameters}));
   passes.addPass(createFoldParameters());
+  if (!options.selection.schedule) {
+    buildRowPipeline(passes, options);
+    return;
+  }
+  const ScheduleRow &row = *options.selection.schedule;
   // Where it runs, and where its tiles lie.
   passes.addPass(createSelectAtoms({.target = options.target}));
   passes.addPass(createAssignLayouts());

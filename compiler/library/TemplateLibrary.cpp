@@ -27,6 +27,23 @@ constexpr std::array<ScheduleRow, 1> kSchedules{{
 
 constexpr std::uint64_t kTemplateLimit = 1u << 20;
 
+/// A row kernel's values are those of its template but for the name of FP8, which the target says.
+Expected<Selection> selectRowKernel(const KernelSpec &spec) {
+  WAVESMITH_ASSIGN(const RowKernel *kernel, findRowKernel(spec.row.kernel));
+  WAVESMITH_ASSIGN(const Target target, parseTarget(spec.target));
+  Selection selection;
+  selection.templateName = kernel->name;
+  selection.rows = kernel->rows;
+  for (std::size_t i = 0; i < kernel->parameters.size(); ++i) {
+    std::string_view value = spec.row.values[i];
+    if (value == "fp8")
+      value = target.fp8 == Fp8Format::E4M3Fnuz ? "f8E4M3FNUZ" : "f8E4M3FN";
+    selection.parameters +=
+        fmt::format("{}{}={}", i == 0 ? "" : ",", kernel->parameters[i].name, value);
+  }
+  return selection;
+}
+
 } // namespace
 
 Expected<std::string> templateText(std::string_view name, const std::string &directory) {
@@ -44,6 +61,8 @@ Expected<std::string> templateText(std::string_view name, const std::string &dir
 
 Expected<Selection> select(const KernelSpec &spec) {
   WAVESMITH_TRY(spec.validate());
+  if (spec.isRowKernel())
+    return selectRowKernel(spec);
   const AttentionSpec &attention = spec.attention;
   const std::string wanted = spec.schedule.empty() ? "default" : spec.schedule;
   const auto *row = std::ranges::find_if(kSchedules, [&](const ScheduleRow &candidate) {

@@ -26,8 +26,9 @@ struct ScheduleRow {
 
 struct Selection {
   std::string templateName;
-  std::string parameters; ///< "name=value,...", for wavesmith-bind-parameters
-  const ScheduleRow *schedule = nullptr;
+  std::string parameters;                ///< "name=value,...", for wavesmith-bind-parameters
+  const ScheduleRow *schedule = nullptr; ///< none: a row kernel
+  int rows = 0;                          ///< of a row kernel's workgroup
 };
 
 /// What makes the kernel of a valid spec.

@@ -85,4 +85,32 @@ def LowerTile : Pass<"wavesmith-lower-tile", "::mlir::ModuleOp"> {
   ];
 }
 
+// The kernels around attention: after fold-parameters, instead of the passes above.
+
+def AssignRows : Pass<"wavesmith-assign-rows", "::mlir::ModuleOp"> {
+  let summary = "Decides how the rows of a loop lie in lanes";
+  let description = [{
+    A lane takes 16 bytes of the widest element at a time, a row as many neighbouring lanes as
+    divide it, so that accesses are whole and side by side.
+  }];
+  let options = [
+    Option<"rows", "rows", "int64_t", "64", "rows of a workgroup">
+  ];
+}
+
+def LowerRows : Pass<"wavesmith-lower-rows", "::mlir::ModuleOp"> {
+  let summary = "Row operations to what one lane does";
+  let description = [{
+    Tiles become the values that a lane holds; arith, math and scf stay and are left to upstream's
+    conversions. Nothing passes through LDS: what rows share goes through lanes and atomics.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::ROCDL::ROCDLDialect",
+                           "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"target", "target", "std::string", "\"gfx942\"", "gfx target">,
+    Option<"kernelName", "kernel-name", "std::string", "\"\"", "symbol of the kernel; empty keeps it">,
+    Option<"threads", "threads", "int64_t", "256", "threads of a workgroup">
+  ];
+}
+
 #endif

@@ -106,4 +106,32 @@ def Tile_PhaseKind : I32EnumAttr<"PhaseKind", "what a phase keeps busy", [
 }
 def Tile_PhaseKindAttr : EnumAttr<Tile_Dialect, Tile_PhaseKind, "phase_kind">;
 
+def Tile_Axis : I32EnumAttr<"Axis", "a dimension of the grid of workgroups", [
+  I32EnumAttrCase<"X", 0, "x">,
+  I32EnumAttrCase<"Y", 1, "y">
+]> {
+  let cppNamespace = "::wavesmith::tile";
+  let genSpecializedAttr = 0;
+}
+def Tile_AxisAttr : EnumAttr<Tile_Dialect, Tile_Axis, "axis">;
+
+def Tile_Combiner : I32EnumAttr<"Combiner", "how values become one, in any order", [
+  I32EnumAttrCase<"Add", 0, "add">,
+  I32EnumAttrCase<"Max", 1, "max">
+]> {
+  let cppNamespace = "::wavesmith::tile";
+  let genSpecializedAttr = 0;
+}
+def Tile_CombinerAttr : EnumAttr<Tile_Dialect, Tile_Combiner, "combiner">;
+
+def Tile_RowsAttr : Tile_Attr<"Rows", "rows"> {
+  let summary = "How the rows of a loop lie in lanes";
+  let description = [{
+    `lanes` neighbouring lanes hold a row; each holds runs of `chunk` elements, and the runs of all
+    lanes lie side by side. A workgroup does `rows` rows.
+  }];
+  let parameters = (ins "int64_t":$lanes, "int64_t":$chunk, "int64_t":$rows);
+  let assemblyFormat = "`<` struct($lanes, $chunk, $rows) `>`";
+}
+
 #endif

@@ -291,4 +291,6 @@ def Tile_MaskOp : Tile_Op<"mask", [Pure, AllTypesMatch<["score", "result"]>]> {
   let assemblyFormat = "$score `,` $visible attr-dict `:` type($score)";
 }
 
+include "dialects/tile/RowOps.td"
+
 #endif

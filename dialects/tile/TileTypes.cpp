@@ -25,8 +25,9 @@ LogicalResult verifyElement(function_ref<InFlightDiagnostic()> emitError, Attrib
   if (isParam(element))
     return success();
   auto type = llvm::dyn_cast<TypeAttr>(element);
-  if (!type || !llvm::isa<FloatType>(type.getValue()))
-    return emitError() << "an element is a float type or a parameter, not " << element;
+  if (!type || !(llvm::isa<FloatType>(type.getValue()) || type.getValue().isInteger(32) ||
+                 type.getValue().isInteger(64)))
+    return emitError() << "an element is a float type, i32, i64 or a parameter, not " << element;
   return success();
 }
 
@@ -83,6 +84,20 @@ Type TileType::getElementType() const { return llvm::cast<TypeAttr>(getElement()
 TileType TileType::withLayout(Attribute layout) const {
   return get(getContext(), getShape(), getElement(), layout);
 }
+
+bool TensorType::isBound() const {
+  return !isParam(getElement()) && llvm::none_of(getShape(), isParam);
+}
+
+bool TensorType::isDynamicDim(unsigned index) const {
+  return llvm::isa<UnitAttr>(getShape()[index]);
+}
+
+int64_t TensorType::getDim(unsigned index) const {
+  return llvm::cast<IntegerAttr>(getShape()[index]).getInt();
+}
+
+Type TensorType::getElementType() const { return llvm::cast<TypeAttr>(getElement()).getValue(); }
 
 Type TensorType::parse(AsmParser &parser) {
   SmallVector<Attribute> shape;

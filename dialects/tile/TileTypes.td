@@ -12,6 +12,7 @@ def Tile_TileType : Tile_Type<"Tile", "tile"> {
   let description = [{
     `!tile.tile<[block_m, 192], input>`: dimensions are positive integers or parameters, the
     element is a builtin type or a parameter. A third parameter is the layout that a pass assigned.
+    A tile of one dimension in a loop over rows is one row.
   }];
   let parameters = (ins
     ArrayRefParameter<"::mlir::Attribute">:$shape,
@@ -33,12 +34,25 @@ def Tile_TileType : Tile_Type<"Tile", "tile"> {
 
 def Tile_TensorType : Tile_Type<"Tensor", "tensor"> {
   let summary = "A tensor in device memory; `?` is a size known at launch";
+  let description = [{
+    In a kernel's arguments it is an address; in a row kernel a stride in bytes for each `?` follows
+    it. What stands behind the last `?` is packed.
+  }];
   let parameters = (ins
     ArrayRefParameter<"::mlir::Attribute">:$shape,
     "::mlir::Attribute":$element
   );
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Whether no dimension and no element is a parameter any more.
+    bool isBound() const;
+    bool isDynamicDim(unsigned index) const;
+    /// Size of a fixed dimension of a bound tensor.
+    int64_t getDim(unsigned index) const;
+    /// Element type of a bound tensor.
+    ::mlir::Type getElementType() const;
+  }];
 }
 
 def Tile_WorkType : Tile_Type<"Work", "work"> {

@@ -61,6 +61,14 @@ std::vector<ProviderCounters> ProviderChain::counters() const {
 }
 
 int specDistance(const KernelSpec &a, const KernelSpec &b) {
+  if (a.row.kernel != b.row.kernel)
+    return 100;
+  if (a.isRowKernel()) {
+    int distance = 8 * (a.target != b.target);
+    for (std::size_t i = 0; i < std::min(a.row.values.size(), b.row.values.size()); ++i)
+      distance += 4 * (a.row.values[i] != b.row.values[i]);
+    return distance;
+  }
   const AttentionSpec &x = a.attention;
   const AttentionSpec &y = b.attention;
   return 8 * (a.target != b.target) + 6 * (x.headDimQk != y.headDimQk) +

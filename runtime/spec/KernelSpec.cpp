@@ -75,9 +75,64 @@ struct Dims {
 constexpr std::array kDims = {Dims{192, 128, true}, Dims{128, 128, true}, Dims{64, 64, true},
                               Dims{256, 256, false}};
 
+std::string rowText(const KernelSpec &spec) {
+  const auto kernel = findRowKernel(spec.row.kernel);
+  kernel.ignoreError("validate() reports it");
+  std::string text = fmt::format("{} abi={} target={}", spec.row.kernel,
+                                 kernel ? (*kernel)->abiVersion : 0, spec.target);
+  for (std::size_t i = 0; i < spec.row.values.size(); ++i)
+    text += fmt::format(" {}={}",
+                        kernel && i < (*kernel)->parameters.size() ? (*kernel)->parameters[i].name
+                                                                   : std::string_view("?"),
+                        spec.row.values[i]);
+  return text;
+}
+
+Expected<KernelSpec> parseRow(std::string_view name, WordReader &reader) {
+  WAVESMITH_ASSIGN(const RowKernel *kernel, findRowKernel(name));
+  KernelSpec spec;
+  spec.row.kernel = name;
+  WAVESMITH_ASSIGN(const std::string_view abi, reader.value("abi"));
+  WAVESMITH_ASSIGN(const int abiVersion, parseNumber("abi", abi));
+  if (abiVersion != kernel->abiVersion)
+    return error(StatusCode::Unsupported, "spec text: abi={}, this build has abi={}", abiVersion,
+                 kernel->abiVersion);
+  WAVESMITH_ASSIGN(const std::string_view target, reader.value("target"));
+  WAVESMITH_ASSIGN(const Target known, parseTarget(quoted(target)));
+  spec.target = known.name;
+  for (const RowParameter &parameter : kernel->parameters) {
+    WAVESMITH_ASSIGN(const std::string_view value, reader.value(parameter.name));
+    spec.row.values.emplace_back(value);
+  }
+  WAVESMITH_TRY(validateRowKernel(spec.row));
+  if (!reader.atEnd())
+    return error(StatusCode::InvalidArgument, "spec text: \"{}\" follows the last parameter",
+                 quoted(reader.next()));
+  return spec;
+}
+
+/// Numbers with their label, flags that are set by it, other values as they are.
+std::string rowName(const KernelSpec &spec) {
+  std::string name = "ws_" + spec.row.kernel;
+  const auto kernel = findRowKernel(spec.row.kernel);
+  kernel.ignoreError("validate() reports it");
+  for (std::size_t i = 0; kernel && i < spec.row.values.size(); ++i) {
+    const std::string &value = spec.row.values[i];
+    const std::string_view label =
+        i < (*kernel)->parameters.size() ? (*kernel)->parameters[i].label : "";
+    if (value == "true")
+      name += fmt::format("_{}", label);
+    else if (value != "false")
+      name += fmt::format("_{}{}", label, value);
+  }
+  return name;
+}
+
 } // namespace
 
 std::string KernelSpec::text() const {
+  if (isRowKernel())
+    return rowText(*this);
   return fmt::format("attention abi={} target={} dtype={} d={}x{} causal={:d} lse={:d} split={:d} "
                      "schedule={}",
                      kAttentionAbiVersion, target, dtypeName(attention.dtype), attention.headDimQk,
@@ -88,8 +143,7 @@ std::string KernelSpec::text() const {
 Expected<KernelSpec> KernelSpec::parse(std::string_view text) {
   WordReader reader(text);
   if (const std::string_view kind = reader.next(); kind != "attention")
-    return error(StatusCode::InvalidArgument, "spec text: unknown kernel \"{}\"; known: attention",
-                 quoted(kind));
+    return parseRow(kind, reader);
   KernelSpec spec;
   WAVESMITH_ASSIGN(const std::string_view abi, reader.value("abi"));
   WAVESMITH_ASSIGN(const int abiVersion, parseNumber("abi", abi));
@@ -125,6 +179,8 @@ Expected<KernelSpec> KernelSpec::parse(std::string_view text) {
 std::string KernelSpec::key() const { return sha256Hex(text()); }
 
 std::string KernelSpec::kernelName() const {
+  if (isRowKernel())
+    return fmt::format("{}_{}_{}", rowName(*this), target, key().substr(0, 6));
   std::string name = fmt::format("ws_attention_{}_d{}x{}", dtypeName(attention.dtype),
                                  attention.headDimQk, attention.headDimV);
   if (attention.causal)
@@ -146,6 +202,12 @@ std::string supportedHeadDims() {
 
 Status KernelSpec::validate() const {
   WAVESMITH_ASSIGN(const Target known, parseTarget(quoted(target)));
+  if (isRowKernel()) {
+    if (!schedule.empty())
+      return error(StatusCode::InvalidArgument, "{} has no schedules, but the spec names \"{}\"",
+                   row.kernel, quoted(schedule));
+    return validateRowKernel(row);
+  }
   const auto dims = std::ranges::find_if(kDims, [&](const Dims &row) {
     return row.qk == attention.headDimQk && row.v == attention.headDimV;
   });

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/spec/RowKernels.h"
 #include "runtime/support/Status.h"
 
 namespace wavesmith {
@@ -45,12 +46,15 @@ struct AttentionSpec {
 struct KernelSpec {
   std::string target; ///< "gfx942"
   AttentionSpec attention;
-  std::string schedule; ///< schedule row; "" = the target's default for this specialisation
+  std::string schedule;   ///< schedule row; "" = the target's default for this specialisation
+  RowKernelSpec row = {}; ///< with a name: this kernel, and `attention` means nothing
 
+  bool isRowKernel() const { return !row.kernel.empty(); }
   bool operator==(const KernelSpec &) const = default;
 
   /// One line that names every ingredient in a fixed order, e.g.
-  /// "attention abi=1 target=gfx942 dtype=bf16 d=192x128 causal=1 lse=1 split=0 schedule=default".
+  /// "attention abi=1 target=gfx942 dtype=bf16 d=192x128 causal=1 lse=1 split=0 schedule=default"
+  /// or "combine_splits abi=1 target=gfx942 head_dim_v=128 write_lse=true".
   std::string text() const;
   static Expected<KernelSpec> parse(std::string_view text);
   /// SHA-256 over text(), 64 hex digits.

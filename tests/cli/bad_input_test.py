@@ -160,6 +160,8 @@ class BadInput(CliTest):
         self.refusedBuild("fp8", "not supported yet", dtypes="bf16,fp8")
         self.refusedBuild("int4", dtypes="int4")
         self.refusedBuild("80", head_dims="64x64,80x80")
+        self.refusedBuild("combine", "attention, combine_splits", kernels="attention,combine")
+        self.refusedBuild("gfx941", kernels="combine_splits", targets="gfx941")
         self.refusedBuild("--causal", "maybe", "both", causal="maybe")
         self.refusedBuild("--jobs", "0", jobs="0")
         self.refused(["build", "--targets", "gfx942"], "--output")

@@ -49,6 +49,21 @@ class Build(CliTest):
         )
 
     @unittest.skipUnless(HAVE_COMPILER, "this build has no compiler")
+    def test_row_kernels(self):
+        args = ("--targets", "gfx942,gfx950", "--kernels", "combine_splits", "-o", "out")
+        built = self.json("build", "build", *args)
+        manifest = json.loads((self.dir / "out" / "manifest.json").read_text())
+        self.assertEqual(schema.problems(manifest, schema.load("manifest")), [])
+        self.assertEqual(len(built["kernels"]), 12)  # targets, value dims, with lse and without
+        for kernel in manifest["kernels"]:
+            seen = self.json("inspect", "inspect", self.dir / "out" / kernel["file"])
+            self.assertEqual(seen["note"]["spec"], kernel["spec"])
+            (code,) = seen["kernels"]
+            self.assertEqual(code["name"], kernel["name"])
+            self.assertEqual(code["scratch_bytes"] + code["vgpr_spills"] + code["lds_bytes"], 0)
+            self.assertEqual(code["unknown_instructions"], 0)
+
+    @unittest.skipUnless(HAVE_COMPILER, "this build has no compiler")
     def test_damaged_object(self):
         self.json("build", *self.ARGS, "--causal", "no")
         (path,) = (self.dir / "out").glob("*.co")

@@ -138,6 +138,14 @@ std::vector<KernelSpec> supportedSpecs(std::string_view target) {
   return specs;
 }
 
+std::vector<KernelSpec> rowSpecs(std::string_view target, std::string_view name) {
+  std::vector<KernelSpec> specs;
+  for (RowKernelSpec &row : rowKernelSpecs())
+    if (name.empty() || row.kernel == name)
+      specs.push_back({std::string(target), {}, "", std::move(row)});
+  return specs;
+}
+
 Status checkChip(std::string_view flag, std::string_view chip, std::string_view target) {
   struct Chip {
     std::string_view name, target;

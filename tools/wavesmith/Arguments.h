@@ -60,8 +60,10 @@ Expected<KernelSpec> checkedSpec(const SpecFlags &flags, std::string_view target
                                  std::string_view dtype, HeadDim dim, bool causal);
 /// "192x128,128x128,64x64": every dim that exists, as a list argument.
 std::string allHeadDims();
-/// Every kernel of a target that checkedSpec accepts.
+/// Every attention kernel of a target that checkedSpec accepts.
 std::vector<KernelSpec> supportedSpecs(std::string_view target);
+/// Every kernel around attention for a target; of one template, or of all when `name` is empty.
+std::vector<KernelSpec> rowSpecs(std::string_view target, std::string_view name = "");
 
 /// Chips of a target, e.g. MI300X and MI325X for gfx942.
 Status checkChip(std::string_view flag, std::string_view chip, std::string_view target);

@@ -125,6 +125,9 @@ public:
 
   void declare(CLI::App &app) override {
     app.add_option("--targets", targets_, "gfx942")->required();
+    app.add_option("--kernels", kernels_,
+                   "attention, or kernels around it in all their variants: combine_splits")
+        ->default_val("attention");
     app.add_option("--dtypes", dtypes_, "bf16 (fp8: not supported yet)")->default_val("bf16");
     app.add_option("--head-dims", headDims_, "192x128,128x128,64x64; default: all");
     app.add_option("--causal", causal_, "yes, no or both")->default_val("both");
@@ -182,6 +185,7 @@ private:
   Expected<std::vector<Built>> check() {
     WAVESMITH_TRY(refuseLater("--verify", verify_));
     WAVESMITH_ASSIGN(const auto targets, parseList("--targets", targets_));
+    WAVESMITH_ASSIGN(const auto names, parseList("--kernels", kernels_));
     WAVESMITH_ASSIGN(const auto dtypes, parseList("--dtypes", dtypes_));
     WAVESMITH_ASSIGN(const auto dims,
                      parseList("--head-dims", headDims_.empty() ? allHeadDims() : headDims_));
@@ -191,7 +195,23 @@ private:
       WAVESMITH_ASSIGN(jobCount_, parseCount("--jobs", jobs_, 1, 1024));
     }
     std::vector<Built> kernels;
+    const auto add = [&](KernelSpec spec) {
+      const auto same = [&](const Built &kernel) { return kernel.spec == spec; };
+      if (std::none_of(kernels.begin(), kernels.end(), same))
+        kernels.push_back({std::move(spec), {}, Status()});
+    };
+    const bool attention = std::find(names.begin(), names.end(), "attention") != names.end();
     for (const std::string &target : targets) {
+      for (const std::string &name : names) {
+        if (name == "attention")
+          continue;
+        WAVESMITH_TRY(withFlag("--targets", parseTarget(target)).status());
+        WAVESMITH_TRY(withFlag("--kernels", findRowKernel(name)).status());
+        for (KernelSpec &spec : rowSpecs(target, name))
+          add(std::move(spec));
+      }
+      if (!attention)
+        continue;
       for (const std::string &dtype : dtypes) {
         for (const std::string &text : dims) {
           WAVESMITH_ASSIGN(const HeadDim dim, parseHeadDim("--head-dims", text));
@@ -200,9 +220,7 @@ private:
               continue;
             WAVESMITH_ASSIGN(KernelSpec spec, checkedSpec({"--targets", "--dtypes", "--head-dims"},
                                                           target, dtype, dim, causal));
-            const auto same = [&](const Built &kernel) { return kernel.spec == spec; };
-            if (std::none_of(kernels.begin(), kernels.end(), same))
-              kernels.push_back({std::move(spec), {}, Status()});
+            add(std::move(spec));
           }
         }
       }
@@ -237,7 +255,7 @@ private:
                 {"bytes", blob.bytes.size()}};
   }
 
-  std::string targets_, dtypes_, headDims_, causal_, output_, jobs_;
+  std::string targets_, kernels_, dtypes_, headDims_, causal_, output_, jobs_;
   bool verify_ = false;
   std::int64_t jobCount_ = 0;
 };

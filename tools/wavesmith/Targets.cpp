@@ -38,15 +38,16 @@ public:
     result.json = {{"ok", true}, {"targets", Json::array()}};
     result.text = fmt::format("{:<8} {:>10}  {:<9} {}\n", "target", "LDS", "FP8", "kernels");
     for (const Target &target : knownTargets()) {
-      const std::vector<KernelSpec> specs = supportedSpecs(target.name);
+      std::vector<KernelSpec> specs = supportedSpecs(target.name);
+      for (KernelSpec &spec : rowSpecs(target.name))
+        specs.push_back(std::move(spec));
       Json row = {{"name", target.name},
                   {"lds_bytes", target.ldsBytes},
                   {"fp8_format", fp8Name(target.fp8)},
                   {"compiles", !specs.empty()},
                   {"kernels", Json::array()}};
-      result.text += fmt::format(
-          "{:<8} {:>10}  {:<9} {}\n", target.name, target.ldsBytes, fp8Name(target.fp8),
-          specs.empty() ? "none yet (exec and inspect work)" : fmt::format("{}", specs.size()));
+      result.text += fmt::format("{:<8} {:>10}  {:<9} {}\n", target.name, target.ldsBytes,
+                                 fp8Name(target.fp8), specs.size());
       for (const KernelSpec &spec : specs) {
         if (!kernels_)
           break;

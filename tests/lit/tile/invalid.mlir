@@ -67,8 +67,8 @@ tile.kernel @k(%x: !tile.tile<[1, 2, 3], f32>) {
 
 // -----
 
-// expected-error@+1 {{an element is a float type or a parameter, not i32}}
-tile.kernel @k(%x: !tile.tile<[8], i32>) {
+// expected-error@+1 {{an element is a float type, i32, i64 or a parameter, not i16}}
+tile.kernel @k(%x: !tile.tile<[8], i16>) {
   tile.return
 }
 

@@ -1,0 +1,91 @@
+#include "runtime/spec/RowKernels.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "runtime/spec/RowKernelAbi.h"
+
+namespace wavesmith {
+namespace {
+
+constexpr std::array<std::string_view, 2> kFlag = {"false", "true"};
+constexpr std::array<std::string_view, 3> kHeadDimsV = {"64", "128", "256"};
+
+constexpr std::array kCombineParameters = {
+    RowParameter{"head_dim_v", "v", kHeadDimsV},
+    RowParameter{"write_lse", "lse", kFlag},
+};
+
+constexpr std::array kKernels = {
+    RowKernel{.name = "combine_splits",
+              .abiVersion = 1,
+              .parameters = kCombineParameters,
+              .rows = kCombineRows,
+              .argumentBytes = sizeof(CombineArguments),
+              .layout = kCombineLayout},
+};
+
+/// Canonical decimal only: "007" would be a second text of the same spec.
+bool isNumber(std::string_view text) {
+  std::int32_t number = 0;
+  const char *end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, number);
+  return code == std::errc() && rest == end && number >= 0 && fmt::format("{}", number) == text;
+}
+
+} // namespace
+
+std::span<const RowKernel> rowKernels() { return kKernels; }
+
+Expected<const RowKernel *> findRowKernel(std::string_view name) {
+  std::string known;
+  for (const RowKernel &kernel : kKernels) {
+    if (kernel.name == name)
+      return &kernel;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", kernel.name);
+  }
+  return error(StatusCode::InvalidArgument, "unknown kernel \"{}\"; known: attention, {}",
+               name.substr(0, 80), known);
+}
+
+Status validateRowKernel(const RowKernelSpec &spec) {
+  WAVESMITH_ASSIGN(const RowKernel *kernel, findRowKernel(spec.kernel));
+  if (spec.values.size() != kernel->parameters.size())
+    return error(StatusCode::InvalidArgument, "{} has {} parameters, the spec {} values",
+                 kernel->name, kernel->parameters.size(), spec.values.size());
+  for (std::size_t i = 0; i < spec.values.size(); ++i) {
+    const RowParameter &parameter = kernel->parameters[i];
+    const std::string_view value = spec.values[i];
+    if (parameter.allowed.empty()
+            ? isNumber(value)
+            : std::ranges::find(parameter.allowed, value) != parameter.allowed.end())
+      continue;
+    return error(StatusCode::InvalidArgument, "{}: {} is \"{}\"; supported: {}", kernel->name,
+                 parameter.name, value.substr(0, 80),
+                 parameter.allowed.empty() ? std::string("numbers from 0 to 2147483647")
+                                           : fmt::format("{}", fmt::join(parameter.allowed, ", ")));
+  }
+  return Status::ok();
+}
+
+std::vector<RowKernelSpec> rowKernelSpecs(std::string_view freeNumber) {
+  std::vector<RowKernelSpec> all;
+  for (const RowKernel &kernel : kKernels) {
+    std::vector<RowKernelSpec> specs = {{std::string(kernel.name), {}}};
+    for (const RowParameter &parameter : kernel.parameters) {
+      std::vector<RowKernelSpec> longer;
+      for (const RowKernelSpec &spec : specs)
+        for (const std::string_view value :
+             parameter.allowed.empty() ? std::span(&freeNumber, 1) : parameter.allowed) {
+          longer.push_back(spec);
+          longer.back().values.emplace_back(value);
+        }
+      specs = std::move(longer);
+    }
+    all.insert(all.end(), specs.begin(), specs.end());
+  }
+  return all;
+}
+
+} // namespace wavesmith
