@@ -149,6 +149,7 @@ void LdsShadow::reportRead(Machine &machine, Wave &wave, const LdsFootprint &acc
     u32 key = writes_[dword], from = (key >> 1) & 15;
     bool dma = key & 1;
     if ((key >> 5) <= threshold_[key & 31] || ((agreed(dword) >> wave.id) & 1) ||
+        (writtenBytes_[dword] & kCompares) ||
         !(writtenBytes_[dword] & byteMask(access.address[lane], dword, access.bytes)))
       return;
     const Inst *writer = instOf(from, dma, key >> 5);
@@ -195,7 +196,7 @@ void LdsShadow::write(Machine &machine, Wave &wave, const LdsFootprint &access) 
   } else {
     forEachDword(access, [&](int, u32 dword) {
       bad |= overtakes(access, dword);
-      for (std::size_t other = 0; other < reads_.size(); ++other)
+      for (std::size_t other = 0; !access.compares && other < reads_.size(); ++other)
         bad |= reads_[other][dword] > readLimit(other);
     });
   }
@@ -214,6 +215,7 @@ void LdsShadow::write(Machine &machine, Wave &wave, const LdsFootprint &access) 
                   ? u8{15}
                   : byteMask(access.address[lane], dword, access.bytes);
     u8 kind = access.atomic ? kAtomic : access.data ? kStored : u8{0};
+    kind |= access.compares ? kCompares : u8{0};
     if (access.data) {
       u32 bits = byteBits(mask);
       values_[dword] = (values_[dword] & ~bits) | (storedValue(access, lane, dword) & bits);
@@ -244,7 +246,7 @@ void LdsShadow::reportWrite(Machine &machine, Wave &wave, const LdsFootprint &ac
                                   dword * 4, own ? "" : " and barrier", writer->row->name,
                                   key & 1 ? " (DMA)" : "", from, writer->pc - entry));
     }
-    for (std::size_t other = 0; other < reads_.size(); ++other) {
+    for (std::size_t other = 0; !access.compares && other < reads_.size(); ++other) {
       u32 sequence = reads_[other][dword];
       bool own = static_cast<int>(other) == wave.id;
       u32 limit = own ? (access.dma ? keySequence(wave.ldsDone) : ~0u) : threshold_[2 * other];

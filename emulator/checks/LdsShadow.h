@@ -21,6 +21,9 @@ struct LdsFootprint {
   u64 sequence;
   bool dma;
   bool atomic = false; ///< no race with another atomic: the hardware serialises them
+  /// A compare-and-swap: no race with reads. It judges for itself whether what was read is still
+  /// there; the loops that compilers expand atomics to begin with a plain read.
+  bool compares = false;
   const u32 (*data)[kLanes] = nullptr; ///< what a plain store writes, by dword of a lane
   bool high = false;                   ///< the upper halves of it
 };
@@ -54,8 +57,8 @@ private:
 
   // A key is sequence << 5 | wave << 1 | dma; zero is "never".
   std::vector<u32> writes_;
-  std::vector<u8> writtenBytes_; ///< mask of the last write, and kAtomic or kStored
-  static constexpr u8 kAtomic = 16, kStored = 32;
+  std::vector<u8> writtenBytes_; ///< mask of the last write, and what it was
+  static constexpr u8 kAtomic = 16, kStored = 32, kCompares = 64;
   std::vector<u32> values_; ///< of the last plain store
   /// The waves that stored the same, with the key of the last. Few dwords, so the usual path does
   /// not look.

@@ -46,14 +46,20 @@ bool inside(Machine &machine, Wave &wave, const Inst &inst, int lane, u64 addres
   return false;
 }
 
-void checkAlignment(Machine &machine, Wave &wave, const Inst &inst, int lane, u64 address,
-                    unsigned size) {
-  // Unaligned mode is on under HSA for what is at least dword aligned.
-  unsigned need = size < 4 ? size : 4;
+/// HSA has the unaligned mode on: plain reads and writes of one address may be anywhere. What
+/// counts in dwords or transposes is dword aligned, atomics are aligned to their size.
+unsigned alignmentOf(const Row &row) {
+  if (row.use == Use::Atomic)
+    return row.access.bytes;
+  return row.access.count > 1 || row.use == Use::Transpose ? 4 : 1;
+}
+
+void checkAlignment(Machine &machine, Wave &wave, const Inst &inst, int lane, u64 address) {
+  const unsigned need = alignmentOf(*inst.row);
   if (address % need && machine.checks(CheckKind::Alignment))
-    machine.fault(
-        CheckKind::Alignment, wave, inst, lane,
-        fmt::format("LDS access of {} bytes at {:#x}, not a multiple of {}", size, address, need));
+    machine.fault(CheckKind::Alignment, wave, inst, lane,
+                  fmt::format("LDS access of {} bytes at {:#x}, not a multiple of {}",
+                              inst.row->access.bytes, address, need));
 }
 
 /// The common case: whole dwords, every lane on, all bytes valid.
@@ -329,19 +335,20 @@ void examine(Machine &machine, Wave &wave, const PendingOp &op) {
       highest = std::max(highest, address[lane]);
     }
     LdsFootprint footprint{&inst, op.lanes, address, access.bytes, op.sequence, false, atomic};
+    footprint.compares =
+        atomic && static_cast<AtomicKind>(access.atomic) == AtomicKind::CompareSwap;
     if (inst.row->use == Use::Store) {
       footprint.data = op.data + element * (access.bytes < 4 ? 1 : access.bytes / 4);
       footprint.high = access.high;
     }
     // Lanes that are off may hold anything; look closer only when some lane is suspicious.
-    if (low % std::min<unsigned>(access.bytes, 4) ||
-        u64{highest} + access.bytes > machine.group.ldsBytes) {
+    if (low % alignmentOf(*inst.row) || u64{highest} + access.bytes > machine.group.ldsBytes) {
       footprint.lanes = 0;
       for (int lane = 0; lane < kLanes; ++lane) {
         if (!((op.lanes >> lane) & 1))
           continue;
         u64 at = address[lane];
-        checkAlignment(machine, wave, inst, lane, at, access.bytes);
+        checkAlignment(machine, wave, inst, lane, at);
         footprint.lanes |= u64{inside(machine, wave, inst, lane, at, access.bytes)} << lane;
       }
     }
