@@ -12,6 +12,15 @@
 namespace wavesmith::emulator {
 namespace {
 
+/// Per lane. A kernel with recursion or unknown callees declares what it knows and leaves the rest
+/// to the runtime; LLVM assumes as much for such callees where it must.
+u32 scratchBytes(const KernelDescriptor &descriptor) {
+  constexpr int kUsesDynamicStack = 11; // of the kernel code properties
+  constexpr u32 kDynamicStack = 16384;
+  return descriptor.privateSegmentSize +
+         ((descriptor.properties >> kUsesDynamicStack) & 1 ? kDynamicStack : 0);
+}
+
 /// Writes one hidden argument; unknown kinds stay zero.
 void putHidden(std::vector<std::byte> &block, const KernelArgument &argument,
                const LaunchConfig &config) {
@@ -162,7 +171,7 @@ Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
     put(4 + 2 * dim, static_cast<u16>(config.block[dim]));
     put(12 + 4 * dim, config.grid[dim] * config.block[dim]);
   }
-  put(24, kernel->descriptor.privateSegmentSize);
+  put(24, scratchBytes(kernel->descriptor));
   put(28, ldsBytes);
   put(40, block.address);
   WAVESMITH_ASSIGN(packet.address, memory.allocate(64, 64));
@@ -175,7 +184,7 @@ Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
   launch.grid = config.grid;
   launch.block = config.block;
   launch.ldsBytes = ldsBytes;
-  launch.scratchBytes = kernel->descriptor.privateSegmentSize;
+  launch.scratchBytes = scratchBytes(kernel->descriptor);
   launch.kernargAddress = block.address;
   launch.packetAddress = packet.address;
 
