@@ -1,5 +1,6 @@
 #include "emulator/machine/VectorForms.h"
 
+#include <algorithm>
 #include <bit>
 #include <cfenv>
 
@@ -42,26 +43,64 @@ void applySdwa(const Inst &inst, LaneIo &io, int index, u32 *scratch) {
   io.source[index] = scratch;
 }
 
-/// Integer add and sub saturate under clamp.
+/// What saturates under clamp: sums and differences, and x * y + z.
+struct Saturating {
+  Format format;
+  u16 opcode;
+  enum : u8 { Add, Sub, SubReversed, MultiplyAdd } operation;
+  u8 bits; ///< of operands and result; 24 for factors of that size in a sum of 32
+  bool isSigned;
+};
+constexpr Saturating kSaturating[] = {
+    {Format::Vop2, 0x34, Saturating::Add, 32, false},
+    {Format::Vop2, 0x35, Saturating::Sub, 32, false},
+    {Format::Vop2, 0x36, Saturating::SubReversed, 32, false},
+    {Format::Vop2, 0x26, Saturating::Add, 16, false},
+    {Format::Vop2, 0x27, Saturating::Sub, 16, false},
+    {Format::Vop2, 0x28, Saturating::SubReversed, 16, false},
+    {Format::Vop3, 0x29c, Saturating::Add, 32, true},
+    {Format::Vop3, 0x29d, Saturating::Sub, 32, true},
+    {Format::Vop3, 0x29e, Saturating::Add, 16, true},
+    {Format::Vop3, 0x29f, Saturating::Sub, 16, true},
+    {Format::Vop3, 0x204, Saturating::MultiplyAdd, 16, false},
+    {Format::Vop3, 0x205, Saturating::MultiplyAdd, 16, true},
+    {Format::Vop3, 0x1c2, Saturating::MultiplyAdd, 24, true},
+    {Format::Vop3, 0x1c3, Saturating::MultiplyAdd, 24, false},
+};
+
 bool saturate(const Inst &inst, const LaneIo &io, u32 *result) {
-  const Row &row = *inst.row;
-  bool vop2 = row.format == Format::Vop2, isSigned = !vop2;
-  int sign;
-  if (vop2 && row.opcode == 0x34)
-    sign = 1;
-  else if (vop2 && (row.opcode == 0x35 || row.opcode == 0x36))
-    sign = -1;
-  else if (row.format == Format::Vop3 && (row.opcode == 0x29c || row.opcode == 0x29d))
-    sign = row.opcode == 0x29c ? 1 : -1;
-  else
+  const auto *form = std::find_if(
+      std::begin(kSaturating), std::end(kSaturating), [&](const Saturating &candidate) {
+        return candidate.format == inst.row->format && candidate.opcode == inst.row->opcode;
+      });
+  if (form == std::end(kSaturating))
     return false;
-  bool reversed = vop2 && row.opcode == 0x36;
-  i64 low = isSigned ? INT32_MIN : 0, high = isSigned ? i64{INT32_MAX} : i64{UINT32_MAX};
+  const int bits = form->bits == 24 ? 32 : form->bits;
+  const i64 low = form->isSigned ? -(i64{1} << (bits - 1)) : 0;
+  const i64 high = (i64{1} << (form->isSigned ? bits - 1 : bits)) - 1;
+  auto wide = [&](u32 x, int width) {
+    const u64 field = u64{x} << (64 - width);
+    return form->isSigned ? static_cast<i64>(field) >> (64 - width)
+                          : static_cast<i64>(field >> (64 - width));
+  };
   for (int lane = 0; lane < kLanes; ++lane) {
-    u32 x = io.source[reversed][lane], y = io.source[!reversed][lane];
-    i64 a = isSigned ? static_cast<i32>(x) : i64{x}, b = isSigned ? static_cast<i32>(y) : i64{y};
-    i64 sum = a + sign * b;
-    result[lane] = static_cast<u32>(sum < low ? low : (sum > high ? high : sum));
+    const i64 a = wide(io.source[0][lane], form->bits), b = wide(io.source[1][lane], form->bits);
+    i64 exact = 0;
+    switch (form->operation) {
+    case Saturating::Add:
+      exact = a + b;
+      break;
+    case Saturating::Sub:
+      exact = a - b;
+      break;
+    case Saturating::SubReversed:
+      exact = b - a;
+      break;
+    case Saturating::MultiplyAdd:
+      exact = a * b + wide(io.source[2][lane], bits);
+      break;
+    }
+    result[lane] = static_cast<u32>(std::clamp(exact, low, high)) & (~0u >> (32 - bits));
   }
   return true;
 }
