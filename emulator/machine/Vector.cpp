@@ -128,6 +128,9 @@ void runPacked16(Machine &machine, Wave &wave, const Inst &inst) {
       lanes.flushF16(halves[half]);
     if (inst.clamp && isFloat)
       clampHalves(halves[half], io.mode.dx10Clamp);
+    else if (inst.clamp && !saturate(inst, io, halves[half]))
+      machine.fault(CheckKind::Registers, wave, inst, -1,
+                    "clamp on this integer instruction is not implemented");
   }
   for (int lane = 0; lane < kLanes; ++lane)
     halves[0][lane] = (halves[0][lane] & 0xffff) | halves[1][lane] << 16;

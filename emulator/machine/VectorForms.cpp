@@ -66,7 +66,15 @@ constexpr Saturating kSaturating[] = {
     {Format::Vop3, 0x205, Saturating::MultiplyAdd, 16, true},
     {Format::Vop3, 0x1c2, Saturating::MultiplyAdd, 24, true},
     {Format::Vop3, 0x1c3, Saturating::MultiplyAdd, 24, false},
+    {Format::Vop3p, 0x00, Saturating::MultiplyAdd, 16, true},
+    {Format::Vop3p, 0x02, Saturating::Add, 16, true},
+    {Format::Vop3p, 0x03, Saturating::Sub, 16, true},
+    {Format::Vop3p, 0x09, Saturating::MultiplyAdd, 16, false},
+    {Format::Vop3p, 0x0a, Saturating::Add, 16, false},
+    {Format::Vop3p, 0x0b, Saturating::Sub, 16, false},
 };
+
+} // namespace
 
 bool saturate(const Inst &inst, const LaneIo &io, u32 *result) {
   const auto *form = std::find_if(
@@ -104,6 +112,8 @@ bool saturate(const Inst &inst, const LaneIo &io, u32 *result) {
   }
   return true;
 }
+
+namespace {
 
 void clampDoubles(u32 *values, bool nanToZero) {
   for (int lane = 0; lane < kLanes; ++lane) {

@@ -18,6 +18,8 @@ void prepareSources(Machine &machine, Wave &wave, const Inst &inst, LaneIo &io,
 /// omod, clamp, op_sel and SDWA destinations.
 void finishResult(Machine &machine, Wave &wave, const Inst &inst, const LaneIo &io, u32 *result);
 void clampHalves(u32 *values, bool nanToZero);
+/// The result of an integer sum under clamp, from its sources; false when the row has none.
+bool saturate(const Inst &inst, const LaneIo &io, u32 *result);
 
 /// Which lane each lane reads under a DPP control, -1 for none.
 void dppSources(u16 control, int *from);

@@ -1,4 +1,4 @@
-// Integer sums saturate under clamp: of 16 and 32 bits, signed and not, differences, x * y + z.
+// Integer sums saturate under clamp: of 16 and 32 bits and packed, signed and not, differences, x * y + z.
 // CLEAN
 // OUT 0 = 0xffff
 // OUT 1 = 0
@@ -12,6 +12,10 @@
 // OUT 9 = 0xffffffff
 // OUT 10 = 0x80000000
 // OUT 11 = 0x00010005
+// OUT 12 = 0x7fff3333
+// OUT 13 = 0x8000c444
+// OUT 14 = 0x00001111
+// OUT 15 = 0xffff8822
 .include "kernel.inc"
 kernel_begin
   v_mov_b32_e32 v1, 0x1111fff0
@@ -36,6 +40,15 @@ kernel_begin
   v_mad_i32_i24 v20, v8, v9, v2 clamp
   v_mov_b32_e32 v22, 0x10000
   v_add_u32_e64 v22, v22, 5 clamp
+  v_mov_b32_e32 v23, 0x7ff01111
+  v_mov_b32_e32 v24, 0x001f2222
+  v_mov_b32_e32 v25, 0x8001e666
+  v_pk_add_i16 v26, v23, v24 clamp
+  v_pk_sub_i16 v27, v25, v24 clamp
+  v_pk_sub_u16 v28, v24, v23 clamp
+  v_mov_b32_e32 v3, 0x01010200
+  v_mov_b32_e32 v4, 0x01010033
+  v_pk_mad_u16 v3, v3, v4, v24 clamp
   put 0, v10
   put 1, v11
   put 2, v12
@@ -48,4 +61,8 @@ kernel_begin
   put 9, v19
   put 10, v20
   put 11, v22
+  put 12, v26
+  put 13, v27
+  put 14, v28
+  put 15, v3
 kernel_end
