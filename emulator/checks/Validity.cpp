@@ -1,7 +1,7 @@
-// Uninitialised registers: which bytes of a result depend on bytes that were never written.
+// Uninitialised registers: which bits of a result depend on bits that were never written.
 //
-// An instruction with undefined inputs runs several times with those bytes filled differently; the
-// result bytes that change are undefined. So moves, selects, packs and masks carry validity
+// An instruction with undefined inputs runs several times with those bits filled differently; the
+// result bits that change are undefined. So moves, selects, packs and masks carry validity
 // exactly, xor v,v is defined, and no instruction needs a rule of its own.
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 namespace wavesmith::emulator {
 namespace {
 
-constexpr int kFillings = 4;
+constexpr int kFillings = 5;
 /// The first filling is what the registers hold. A register always gets the same filling, so that
 /// a value compared or combined with itself stays defined.
 u32 filling(int round, int reg) {
-  constexpr u32 kPatterns[kFillings] = {0, 0x00000000, 0xffffffff, 0x7149f36d};
+  constexpr u32 kPatterns[kFillings] = {0, 0x00000000, 0xffffffff, 0x7149f36d, ~0x7149f36du};
   u32 pattern = kPatterns[round];
-  return round == 3 ? pattern ^ (static_cast<u32>(reg) * 0x01050309) : pattern;
+  return round >= 3 ? pattern ^ (static_cast<u32>(reg) * 0x01050309) : pattern;
 }
 
 struct SavedVector {
@@ -28,26 +28,19 @@ struct SavedVector {
   LaneValidity valid;
 };
 
-u32 undefinedBits(const LaneValidity &valid, int lane) {
-  u32 bits = 0;
-  for (int byte = 0; byte < 4; ++byte)
-    if (!((valid[byte] >> lane) & 1))
-      bits |= 0xffu << (8 * byte);
-  return bits;
-}
-
 } // namespace
 
 void Machine::setValid(Wave &wave, int reg, u64 lanesMask, const LaneValidity &valid) {
   LaneValidity &mine = wave.vectorValid[reg];
   if (!(wave.vectorState[reg] & kInvalid))
-    mine.fill(~u64{0});
-  u64 all = ~u64{0};
-  for (int byte = 0; byte < 4; ++byte) {
-    mine[byte] = (mine[byte] & ~lanesMask) | (valid[byte] & lanesMask);
-    all &= mine[byte];
+    mine.fill(~0u);
+  u32 all = ~0u;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if ((lanesMask >> lane) & 1)
+      mine[lane] = valid[lane];
+    all &= mine[lane];
   }
-  if (all == ~u64{0})
+  if (all == ~0u)
     wave.vectorState[reg] &= static_cast<u8>(~kInvalid);
   else
     wave.vectorState[reg] |= kInvalid;
@@ -57,7 +50,7 @@ void Machine::setAllValid(Wave &wave, int reg, u64 lanesMask) {
   if (!(wave.vectorState[reg] & kInvalid))
     return;
   LaneValidity full;
-  full.fill(~u64{0});
+  full.fill(~0u);
   setValid(wave, reg, lanesMask, full);
 }
 
@@ -179,7 +172,7 @@ void Machine::stepWithValidity(Wave &wave, const Inst &inst) {
           wave.scalar[output.reg] = output.before[0];
       for (const SavedVector &saved : vectors)
         for (int lane = 0; lane < kLanes; ++lane) {
-          u32 bits = undefinedBits(saved.valid, lane);
+          u32 bits = ~saved.valid[lane];
           wave.lanes(saved.reg)[lane] =
               (saved.lanes[lane] & ~bits) | (filling(round, saved.reg) & bits);
         }
@@ -228,14 +221,13 @@ void Machine::stepWithValidity(Wave &wave, const Inst &inst) {
         wave.scalarState[output.reg] &= static_cast<u8>(~kInvalid);
       continue;
     }
-    LaneValidity valid{};
+    LaneValidity valid;
     u64 lanesWritten = written;
     for (int lane = 0; lane < kLanes; ++lane) {
       // Lanes that an instruction writes although EXEC is off show by their value.
       if (output.first[lane] != output.before[lane])
         lanesWritten |= u64{1} << lane;
-      for (int byte = 0; byte < 4; ++byte)
-        valid[byte] |= u64{((output.changed[lane] >> (8 * byte)) & 0xff) == 0} << lane;
+      valid[lane] = ~output.changed[lane];
     }
     setValid(wave, output.reg, lanesWritten, valid);
   }

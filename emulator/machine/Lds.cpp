@@ -27,8 +27,7 @@ void checkOperands(Machine &machine, Wave &wave, const Inst &inst, const Pending
   int reg = inst.source[0].index;
   if (!(wave.vectorState[reg] & kInvalid))
     return;
-  const LaneValidity &valid = wave.vectorValid[reg];
-  u64 bad = ~(valid[0] & valid[1] & valid[2] & valid[3]) & op.lanes;
+  u64 bad = undefinedLanes(wave.vectorValid[reg]) & op.lanes;
   if (bad)
     machine.fault(
         CheckKind::Uninitialised, wave, inst, std::countr_zero(bad),
@@ -126,8 +125,9 @@ void landRead(Machine &machine, Wave &wave, PendingOp &op) {
       }
       if (access.bytes < 4) {
         int shift = 32 - 8 * access.bytes;
-        line[0] = access.isSigned ? static_cast<u32>(static_cast<i32>(line[0] << shift) >> shift)
-                                  : line[0];
+        for (u32 *word : {line, lineValid})
+          if (access.isSigned)
+            *word = static_cast<u32>(static_cast<i32>(*word << shift) >> shift);
       }
       for (int word = 0; word < words; ++word) {
         result[element * words + word][lane] = line[word];
@@ -152,19 +152,14 @@ void landRead(Machine &machine, Wave &wave, PendingOp &op) {
         machine.setAllValid(wave, reg, op.lanes);
       continue;
     }
-    LaneValidity bytes{};
-    for (int lane = 0; lane < kLanes; ++lane)
-      for (int byte = 0; byte < 4; ++byte)
-        bytes[byte] |= u64{(valid[word][lane] >> (8 * byte)) & 1} << lane;
-    if (access.half) {
-      LaneValidity kept;
-      kept.fill(~u64{0});
-      if (wasInvalid)
-        kept = wave.vectorValid[reg];
-      bytes = access.high ? LaneValidity{kept[0], kept[1], bytes[0], bytes[1]}
-                          : LaneValidity{bytes[0], bytes[1], kept[2], kept[3]};
+    LaneValidity bits;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      u32 kept = wasInvalid ? wave.vectorValid[reg][lane] : ~0u, loaded = valid[word][lane];
+      bits[lane] = !access.half  ? loaded
+                   : access.high ? (kept & 0xffff) | loaded << 16
+                                 : (kept & 0xffff0000) | (loaded & 0xffff);
     }
-    machine.setValid(wave, reg, op.lanes, bytes);
+    machine.setValid(wave, reg, op.lanes, bits);
   }
 }
 
@@ -185,10 +180,9 @@ void landWrite(Machine &machine, Wave &, PendingOp &op) {
       std::memcpy(&group.lds[address], line, access.bytes);
       if (!machine.tracksValidity() || group.ldsAllValid)
         continue;
-      for (unsigned i = 0; i < access.bytes; ++i)
-        group.ldsValid[address + i] =
-            (op.valid[element * words + i / 4][i % 4 + (access.high ? 2 : 0)] >> lane) & 1 ? 0xff
-                                                                                           : 0;
+      for (int word = 0; word < words; ++word)
+        line[word] = op.valid[element * words + word][lane] >> (access.high ? 16 : 0);
+      std::memcpy(&group.ldsValid[address], line, access.bytes);
     }
   }
 }
@@ -312,11 +306,9 @@ void landTranspose(Machine &machine, Wave &wave, PendingOp &op) {
     machine.lanes.blend(wave.lanes(reg), result[word], op.lanes);
     if (!machine.tracksValidity())
       continue;
-    LaneValidity laneBytes{};
-    for (int lane = 0; lane < kLanes; ++lane)
-      for (int byte = 0; byte < 4; ++byte)
-        laneBytes[byte] |= u64{((valid[word][lane] >> (8 * byte)) & 0xff) == 0xff} << lane;
-    machine.setValid(wave, reg, op.lanes, laneBytes);
+    LaneValidity bits;
+    std::copy_n(valid[word], kLanes, bits.begin());
+    machine.setValid(wave, reg, op.lanes, bits);
   }
 }
 
@@ -402,7 +394,7 @@ void ldsAccess(Machine &machine, Wave &wave, const Inst &inst) {
       if (wave.vectorState[reg] & kInvalid)
         op.valid[word] = wave.vectorValid[reg];
       else
-        op.valid[word].fill(~u64{0});
+        op.valid[word].fill(~0u);
     }
   if (machine.tracksValidity())
     checkOperands(machine, wave, inst, op);

@@ -92,7 +92,7 @@ void Machine::startWaves(std::array<u32, 3> id) {
     std::memset(wave.scalarState, fresh, sizeof(wave.scalarState));
     std::memset(wave.vectorPending, 0, sizeof(wave.vectorPending));
     std::memset(wave.scalarValid, tracksValidity_ ? 0 : 0xff, sizeof(wave.scalarValid));
-    for (int reg = 0; reg < kVectorRegisters + 64; ++reg)
+    for (int reg = 0; tracksValidity_ && reg < vgprs; ++reg)
       wave.vectorValid[reg].fill(0);
     std::fill(wave.scratchValid.begin(), wave.scratchValid.end(), tracksValidity_ ? 0 : 0xff);
     u64 seed = launch.options->seed + groupIndex * 16 + static_cast<u64>(wave.id);

@@ -53,10 +53,8 @@ void extend(const Access &access, u32 &word, u32 &valid) {
   int shift = 32 - 8 * access.bytes;
   word = access.isSigned ? static_cast<u32>(static_cast<i32>(word << shift) >> shift)
                          : word << shift >> shift;
-  u32 sign = access.bytes == 1 ? 0xffu : 0xff00u;
-  u32 body = shift == 24 ? valid & 0xff : valid & 0xffff;
-  u32 upper = access.isSigned && (body & sign) != sign ? 0 : ~0u << (8 * access.bytes);
-  valid = body | upper;
+  valid = access.isSigned ? static_cast<u32>(static_cast<i32>(valid << shift) >> shift)
+                          : valid | ~0u << (8 * access.bytes);
 }
 
 /// The common case: whole dwords of one fully written allocation.
@@ -159,19 +157,15 @@ void land(Machine &machine, Wave &wave, PendingOp &op) {
     machine.lanes.blend(wave.lanes(reg), result[c], op.lanes);
     if (!machine.tracksValidity())
       continue;
-    LaneValidity bytes{};
-    for (int lane = 0; lane < kLanes; ++lane)
-      for (int byte = 0; byte < 4; ++byte)
-        bytes[byte] |= u64{(valid[c][lane] >> (8 * byte)) & 1} << lane;
-    if (access.half) {
-      LaneValidity kept;
-      kept.fill(~u64{0});
-      if (wave.vectorState[reg] & kInvalid)
-        kept = wave.vectorValid[reg];
-      bytes = access.high ? LaneValidity{kept[0], kept[1], bytes[0], bytes[1]}
-                          : LaneValidity{bytes[0], bytes[1], kept[2], kept[3]};
+    bool wasInvalid = wave.vectorState[reg] & kInvalid;
+    LaneValidity bits;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      u32 kept = wasInvalid ? wave.vectorValid[reg][lane] : ~0u, loaded = valid[c][lane];
+      bits[lane] = !access.half  ? loaded
+                   : access.high ? (kept & 0xffff) | loaded << 16
+                                 : (kept & 0xffff0000) | (loaded & 0xffff);
     }
-    machine.setValid(wave, reg, op.lanes, bytes);
+    machine.setValid(wave, reg, op.lanes, bits);
   }
 }
 
@@ -196,9 +190,11 @@ void landStore(Machine &machine, Wave &wave, PendingOp &op) {
     std::memcpy(at.bytes, line, size);
     if (at.allocation)
       at.allocation->markWritten(op.address[lane], size);
-    else if (machine.tracksValidity())
-      for (unsigned i = 0; i < size; ++i)
-        at.valid[i] = (op.valid[i / 4][i % 4 + (access.high ? 2 : 0)] >> lane) & 1 ? 0xff : 0;
+    else if (machine.tracksValidity()) {
+      for (unsigned c = 0; c < dwords; ++c)
+        line[c] = op.valid[c][lane] >> (access.high ? 16 : 0);
+      std::memcpy(at.valid, line, size);
+    }
   }
 }
 

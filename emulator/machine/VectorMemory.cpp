@@ -99,21 +99,22 @@ void captureData(Machine &machine, Wave &wave, const Inst &inst, PendingOp &op) 
   if (!machine.tracksValidity())
     return;
   const Access &access = inst.row->access;
-  bool isScratch = inst.row->format == Format::Scratch;
+  // Scratch and LDS remember what is undefined: only device memory needs to be written in full.
+  u64 remembered = inst.row->format == Format::Scratch ? ~u64{0} : 0;
+  for (int lane = 0; inst.row->format == Format::Flat && lane < kLanes; ++lane) {
+    auto aperture = static_cast<u32>(op.address[lane] >> 32);
+    remembered |= u64{aperture == kPrivateAperture || aperture == kSharedAperture} << lane;
+  }
   for (int word = 0; word < data.words && word < 4; ++word) {
     int reg = data.index + word;
     if (!(wave.vectorState[reg] & kInvalid)) {
-      op.valid[word].fill(~u64{0});
+      op.valid[word].fill(~0u);
       continue;
     }
     op.valid[word] = wave.vectorValid[reg];
-    if (isScratch)
-      continue;
-    u64 bad = 0;
-    int low = access.high ? 2 : 0, count = access.bytes < 4 ? access.bytes : 4;
-    for (int byte = low; byte < low + count; ++byte)
-      bad |= ~op.valid[word][byte];
-    bad &= op.lanes & op.inRange[word];
+    u32 stored = access.bytes < 4 ? (1u << 8 * access.bytes) - 1 : ~0u;
+    u64 bad = undefinedLanes(op.valid[word], access.high ? stored << 16 : stored);
+    bad &= op.lanes & op.inRange[word] & ~remembered;
     if (bad)
       machine.fault(CheckKind::Uninitialised, wave, inst, std::countr_zero(bad),
                     fmt::format("stores {}{}, which was never fully written, to memory",
@@ -129,8 +130,7 @@ void checkAddress(Machine &machine, Wave &wave, const Inst &inst, u64 lanes) {
       int reg = operand.index + word;
       if (!(wave.vectorState[reg] & kInvalid))
         continue;
-      const LaneValidity &valid = wave.vectorValid[reg];
-      u64 bad = ~(valid[0] & valid[1] & valid[2] & valid[3]) & lanes;
+      u64 bad = undefinedLanes(wave.vectorValid[reg]) & lanes;
       if (bad)
         machine.fault(
             CheckKind::Uninitialised, wave, inst, std::countr_zero(bad),

@@ -31,8 +31,17 @@ inline constexpr int kVectorRegisters = 512;
 // Bits of MODE that change which instructions are executed and on what.
 inline constexpr u32 kModeIndex = 1u << 27, kModeSkip = 1u << 28;
 
-/// Validity of a vector register: for each of its four bytes the lanes where it is valid.
-using LaneValidity = std::array<u64, 4>;
+/// Validity of a vector register: for each lane the bits that are defined. Bits, because compilers
+/// keep masks of lanes in lanes of a register.
+using LaneValidity = std::array<u32, kLanes>;
+
+/// The lanes where some of `bits` are not.
+inline u64 undefinedLanes(const LaneValidity &valid, u32 bits = ~0u) {
+  u64 lanes = 0;
+  for (int lane = 0; lane < kLanes; ++lane)
+    lanes |= u64{(~valid[lane] & bits) != 0} << lane;
+  return lanes;
+}
 
 /// A memory operation between issue and the wait that guarantees it.
 struct PendingOp {

@@ -16,7 +16,7 @@ public:
   std::array<u32, 3> id{};
   std::vector<std::unique_ptr<Wave>> waves;
   std::vector<u8> lds;
-  std::vector<u8> ldsValid; ///< 0xff per byte that was written
+  std::vector<u8> ldsValid; ///< the bits that are defined
   u32 ldsBytes = 0;
   bool ldsAllValid = false;
   u64 barriers = 0; ///< released
