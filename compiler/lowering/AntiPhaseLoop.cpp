@@ -81,7 +81,7 @@ LoopState AntiPhaseLoop::emitPrologue(WaveGroup group) {
     state.valueBuffers.push_back(e.constant(frame_.valueBuffer(buffer)));
 
   MatrixPhase phase(e, frame_.atom(), schedule.ring, schedule.ring);
-  const int scores = addScoreProducts(phase, keys_.fragmentBase(state.keyBuffers.front()));
+  const int scores = addScoreProducts(phase, keys_.fragmentBases(state.keyBuffers.front()));
   phase.prefetch();
   e.schedBarrier();
   phase.emit();
@@ -140,14 +140,15 @@ SmallVector<Value> AntiPhaseLoop::emitSoftmax(LoopState &state, bool masked) {
   return softmax_.probabilities(scores, state.softmax);
 }
 
-void AntiPhaseLoop::addOutputProducts(MatrixPhase &phase, const LoopState &state, Value valueBase,
+void AntiPhaseLoop::addOutputProducts(MatrixPhase &phase, const LoopState &state,
+                                      SmallVector<Value> valueBases,
                                       ArrayRef<Value> probabilities) {
   for (Value output : state.outputs)
     phase.addAccumulator(output);
   const int blocks = static_cast<int>(state.outputs.size());
   for (int index = 0; index < values_.fragments(); ++index) {
     const int fragment = phase.addFragment(
-        [this, valueBase, index] { return values_.readFragment(valueBase, index); });
+        [this, valueBases, index] { return values_.readFragment(valueBases, index); });
     const int parts = values_.operandsPerFragment();
     for (int part = 0; part < parts; ++part)
       phase.addProduct(fragment, part, probabilities[parts * (index / blocks) + part],
@@ -155,7 +156,7 @@ void AntiPhaseLoop::addOutputProducts(MatrixPhase &phase, const LoopState &state
   }
 }
 
-int AntiPhaseLoop::addScoreProducts(MatrixPhase &phase, Value keyBase) {
+int AntiPhaseLoop::addScoreProducts(MatrixPhase &phase, SmallVector<Value> keyBases) {
   const int blocks = frame_.schedule().blockN / frame_.atom().m;
   const int fragmentsOfBlock = keys_.fragments() / blocks, parts = keys_.operandsPerFragment();
   const int first = phase.addAccumulator(nullptr);
@@ -163,7 +164,7 @@ int AntiPhaseLoop::addScoreProducts(MatrixPhase &phase, Value keyBase) {
     phase.addAccumulator(nullptr);
   for (int index = 0; index < keys_.fragments(); ++index) {
     const int fragment =
-        phase.addFragment([this, keyBase, index] { return keys_.readFragment(keyBase, index); });
+        phase.addFragment([this, keyBases, index] { return keys_.readFragment(keyBases, index); });
     for (int part = 0; part < parts; ++part)
       phase.addProduct(fragment, part, query_.operand(parts * (index % fragmentsOfBlock) + part),
                        first + index / fragmentsOfBlock);
@@ -234,8 +235,8 @@ void AntiPhaseLoop::emitTile(WaveGroup group, LoopState &state, TileKind kind) {
   Emitter &e = frame_.emit();
   const Schedule &schedule = frame_.schedule();
   SmallVector<Value> probabilities = emitSoftmax(state, kind == TileKind::Masked);
-  Value valueBase = values_.fragmentBase(state.valueBuffers.front());
-  Value keyBase = keys_.fragmentBase(state.keyBuffers.front());
+  SmallVector<Value> valueBases = values_.fragmentBases(state.valueBuffers.front());
+  SmallVector<Value> keyBases = keys_.fragmentBases(state.keyBuffers.front());
   e.schedBarrier();
   if (group == WaveGroup::Values) {
     values_.store(state.staged, state.valueBuffers.back());
@@ -243,8 +244,8 @@ void AntiPhaseLoop::emitTile(WaveGroup group, LoopState &state, TileKind kind) {
   }
 
   MatrixPhase phase(e, frame_.atom(), schedule.ring, schedule.pre);
-  addOutputProducts(phase, state, valueBase, probabilities);
-  const int scores = addScoreProducts(phase, keyBase);
+  addOutputProducts(phase, state, std::move(valueBases), probabilities);
+  const int scores = addScoreProducts(phase, std::move(keyBases));
   StreamCursor cursor;
   SmallVector<Value> staged;
   Value tile;

@@ -64,10 +64,10 @@ public:
 private:
   void emitIdleTile(WaveGroup group, LoopState &state);
   mlir::SmallVector<Value> emitSoftmax(LoopState &state, bool masked);
-  void addOutputProducts(MatrixPhase &phase, const LoopState &state, Value valueBase,
-                         mlir::ArrayRef<Value> probabilities);
+  void addOutputProducts(MatrixPhase &phase, const LoopState &state,
+                         mlir::SmallVector<Value> valueBases, mlir::ArrayRef<Value> probabilities);
   /// Returns the first of the accumulators, one for each block of keys.
-  int addScoreProducts(MatrixPhase &phase, Value keyBase);
+  int addScoreProducts(MatrixPhase &phase, mlir::SmallVector<Value> keyBases);
   mlir::SmallVector<Value> scoresOf(const MatrixPhase &phase, int first) const;
   void addKeyRequests(MatrixPhase &phase, LoopState &state, StreamCursor &next);
   void addValueRequests(MatrixPhase &phase, LoopState &state, StreamCursor &next,

@@ -160,6 +160,8 @@ Value Emitter::packBf16(Value low, Value high, PRounding rounding) {
 Value Emitter::laneMap(const std::vector<BitField> &fields, Value x) {
   Value sum;
   for (const BitField &field : fields) {
+    if (field.bits == 0)
+      continue;
     Value term = mul(bitAnd(shiftRight(x, field.shift), (1 << field.bits) - 1), field.scale);
     sum = sum ? add(sum, term) : term;
   }

@@ -1,5 +1,6 @@
 #include "compiler/lowering/Epilogue.h"
 
+#include <cassert>
 #include <limits>
 #include <numbers>
 
@@ -10,6 +11,8 @@ using namespace mlir;
 namespace {
 /// Past every descriptor of this file, so the store is dropped.
 constexpr int kNowhere = 1 << 30;
+/// What one 16-byte store of bf16 takes.
+constexpr std::size_t kRunColumns = 8;
 } // namespace
 
 SmallVector<Epilogue::Run> Epilogue::normalise(ArrayRef<Value> outputs, Value rowSum) {
@@ -17,21 +20,32 @@ SmallVector<Epilogue::Run> Epilogue::normalise(ArrayRef<Value> outputs, Value ro
   Value hasKeys = e.compare(LLVM::ICmpPredicate::ne, e.bitcast(rowSum, e.i32()), e.constant(0));
   Value inverse = e.reciprocal(rowSum), zero = e.constant(0.0f);
   SmallVector<Run> runs;
-  const int registers = frame_.atom().accumulatorRegisters;
-  // Blocks 2b and 2b + 1 hold the even and the odd columns of the same 64.
-  for (std::size_t pair = 0; pair < outputs.size() / 2; ++pair)
-    for (int group = 0; group < registers / 4; ++group) {
-      Run run;
-      run.column = static_cast<int>(64 * pair) + 16 * group;
-      for (int row = 0; row < 4; ++row)
-        for (int odd : {0, 1}) {
-          Value value = e.fmul(e.element(outputs[2 * pair + odd], 4 * group + row), inverse);
-          // Not by multiplication: a masked key's NaN would pass it.
-          run.values.push_back(e.select(hasKeys, value, zero));
-        }
-      runs.push_back(std::move(run));
-    }
+  for (const auto &[column, place] : placesOfColumns()) {
+    if (runs.empty() || runs.back().values.size() == kRunColumns)
+      runs.push_back({.values = {}, .column = column});
+    Run &run = runs.back();
+    assert(column == run.column + static_cast<int>(run.values.size()) && "columns in whole runs");
+    Value value = e.fmul(e.element(outputs[place.block], place.accumulator), inverse);
+    // Not by multiplication: a masked key's NaN would pass it.
+    run.values.push_back(e.select(hasKeys, value, zero));
+  }
   return runs;
+}
+
+int Epilogue::columnOf(Place place, int half) const {
+  const int i = place.accumulator;
+  return frame_.values().column.evaluate(8 * (i / 4) + 4 * half + i % 4, place.block);
+}
+
+std::map<int, Epilogue::Place> Epilogue::placesOfColumns() const {
+  std::map<int, Place> places;
+  for (int block = 0; block < frame_.shape().headDimV / frame_.atom().m; ++block)
+    for (int i = 0; i < frame_.atom().accumulatorRegisters; ++i) {
+      const Place place{block, i};
+      assert(columnOf(place, 1) - columnOf(place, 0) == halfColumns());
+      places[columnOf(place, 0)] = place;
+    }
+  return places;
 }
 
 Value Epilogue::logSumExp(const SoftmaxState &state, Value rowSum) {
@@ -59,8 +73,8 @@ void Epilogue::storeFinal(ArrayRef<Run> runs, Value lse) {
   Value base = frame_.address(a.out, row, a.outRowStride, unit.head, a.outHeadStride);
   Value resource = e.bufferResource(
       base, frame_.extent(frame_.unitRows(), a.outRowStride, frame_.shape().headDimV * 2));
-  Value bytes =
-      e.add(e.mul(frame_.unitRow(), e.truncate(a.outRowStride)), e.shiftLeft(frame_.half(), 4));
+  Value bytes = e.add(e.mul(frame_.unitRow(), e.truncate(a.outRowStride)),
+                      e.mul(frame_.half(), 2 * halfColumns()));
   for (const Run &run : runs) {
     SmallVector<Value> words;
     for (std::size_t i = 0; i < run.values.size(); i += 2)
@@ -82,7 +96,7 @@ void Epilogue::storePartial(ArrayRef<Run> runs, Value lse) {
   };
   Value resource = e.bufferResource(slotBase(a.partialOut, rows * rowBytes),
                                     e.maximum(e.mul(frame_.unitRows(), rowBytes), e.constant(0)));
-  Value bytes = e.add(e.mul(frame_.unitRow(), rowBytes), e.shiftLeft(frame_.half(), 5));
+  Value bytes = e.add(e.mul(frame_.unitRow(), rowBytes), e.mul(frame_.half(), 4 * halfColumns()));
   for (const Run &run : runs)
     for (int quad : {0, 4})
       e.bufferStore(e.packVector(ArrayRef<Value>(run.values).slice(quad, 4)), resource,

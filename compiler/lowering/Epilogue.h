@@ -3,6 +3,8 @@
 // with the natural-log LSE, or float32 partials of the unit's slot. A row without keys gives 0 and
 // -inf. Rows past the sequence's end and bytes between rows are never written.
 
+#include <map>
+
 #include "compiler/lowering/OnlineSoftmax.h"
 
 namespace wavesmith::compiler {
@@ -17,11 +19,18 @@ public:
 
 private:
   /// Eight consecutive columns of this lane's row: floats, and their first column without the
-  /// lane's own 8 * half.
+  /// lane's own share, halfColumns * half.
   struct Run {
     mlir::SmallVector<Value> values;
     int column;
   };
+  struct Place {
+    int block, accumulator;
+  };
+  /// Where the lanes of half 0 hold each column that they hold.
+  std::map<int, Place> placesOfColumns() const;
+  int columnOf(Place place, int half) const;
+  int halfColumns() const { return columnOf({0, 0}, 1) - columnOf({0, 0}, 0); }
   mlir::SmallVector<Run> normalise(mlir::ArrayRef<Value> outputs, Value rowSum);
   Value logSumExp(const SoftmaxState &state, Value rowSum);
   void storeFinal(mlir::ArrayRef<Run> runs, Value lse);

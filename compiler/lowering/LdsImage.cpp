@@ -13,7 +13,11 @@ namespace {
 
 constexpr int kLanes = 64;
 constexpr int kGroupWaves = 4;
-/// Bytes of a row that 32 lanes fetch with one dword each.
+/// Rows of an A operand: keys of K, columns of V.
+constexpr int kBlock = 32;
+/// What one DMA instruction fills: a dword of each lane.
+constexpr int kLineDataBytes = 256;
+/// Bytes of a row that the lanes fetch together; what is left of a row makes a smaller piece.
 constexpr int kSegmentBytes = 128;
 /// Keeps 16-byte reads of consecutive lines off each other's banks.
 constexpr int kPadBytes = 16;
@@ -79,89 +83,117 @@ int LaneMap::evaluate(int laneId, int waveId) const {
 
 LdsImage keyImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
                   const TargetFacts &target) {
-  assert(atom.m == 32 && schedule.blockN == 32 && target.maxDmaBytes == 4 && "dword DMA image");
+  assert(atom.m == kBlock && schedule.blockN % kBlock == 0 && target.maxDmaBytes == 4 &&
+         "dword DMA image");
   LdsImage image;
   image.kind = LdsImage::Kind::RowLines;
   image.rows = schedule.blockN;
-  image.rowBytes = headDim * 2;
+  image.rowBytes = headDim * bytesOf(atom.input);
   image.buffers = schedule.kBuffers;
-  const int segments = image.rowBytes / kSegmentBytes;
-  // A line holds one segment of rows r and r + 16, so 16 lines a segment.
-  const int linesPerSegment = image.rows / 2;
-  image.lineBytes = 2 * kSegmentBytes + kPadBytes;
-  image.bufferBytes = segments * linesPerSegment * image.lineBytes;
-
-  image.globalRow = {.lane = {{5, 1, linesPerSegment}}, .wave = {{0, 2, 1}}};
-  image.globalColumn = {.lane = {{0, 5, 4}}, .wave = {}};
+  image.lineBytes = kLineDataBytes + kPadBytes;
   image.waveBytes = image.lineBytes;
-  for (int segment = 0; segment < segments; ++segment)
-    for (int line = 0; line < linesPerSegment; line += kGroupWaves)
-      image.transfers.push_back({.row = line,
-                                 .column = segment * kSegmentBytes,
-                                 .lds = (segment * linesPerSegment + line) * image.lineBytes});
-
-  image.read = {.lane = {{0, 4, image.lineBytes}, {4, 1, kSegmentBytes}, {5, 1, kFragmentBytes}},
-                .wave = {}};
-  const int chunksPerSegment = kSegmentBytes / (2 * kFragmentBytes);
-  for (int chunk = 0; chunk < segments * chunksPerSegment; ++chunk)
-    image.readImmediate.push_back(chunk / chunksPerSegment * linesPerSegment * image.lineBytes +
-                                  chunk % chunksPerSegment * 2 * kFragmentBytes);
+  const int blocks = image.rows / kBlock;
+  std::vector<std::vector<Fragment>> fragmentsOfBlock(blocks);
+  int line = 0; // the next free one
+  for (int column = 0, width; column < image.rowBytes; column += width) {
+    width = std::min(kSegmentBytes, image.rowBytes - column);
+    // A line holds this piece of several rows: of every block, and of its upper half when there
+    // are more pieces than blocks.
+    const int lines = image.rows * width / kLineDataBytes;
+    const int halves = kBlock / lines, laneBits = __builtin_ctz(width / 4);
+    assert(lines * halves == kBlock && halves * blocks * width == kLineDataBytes);
+    const int blockBits = __builtin_ctz(blocks), lineBits = __builtin_ctz(lines);
+    const int segment = static_cast<int>(image.segments.size());
+    image.segments.push_back({.globalRow = {.lane = {{laneBits, blockBits, kBlock},
+                                                     {laneBits + blockBits, 5 - lineBits, lines}},
+                                            .wave = {{0, 2, 1}}},
+                              .globalColumn = {.lane = {{0, laneBits, 4}}, .wave = {}},
+                              .read = {.lane = {{0, lineBits, image.lineBytes},
+                                                {lineBits, 5 - lineBits, width * blocks},
+                                                {5, 1, kFragmentBytes}},
+                                       .wave = {}}});
+    for (int first = 0; first < lines; first += kGroupWaves)
+      image.transfers.push_back({.segment = segment,
+                                 .row = first,
+                                 .column = column,
+                                 .lds = (line + first) * image.lineBytes});
+    for (int block = 0; block < blocks; ++block)
+      for (int chunk = 0; chunk < width; chunk += 2 * kFragmentBytes)
+        fragmentsOfBlock[block].push_back(
+            {.segment = segment, .immediate = line * image.lineBytes + block * width + chunk});
+    line += lines;
+  }
+  for (const std::vector<Fragment> &fragments : fragmentsOfBlock)
+    image.fragments.insert(image.fragments.end(), fragments.begin(), fragments.end());
+  image.bufferBytes = line * image.lineBytes;
   return image;
 }
 
 LdsImage valueImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
                     const TargetFacts &target) {
-  assert(atom.m == 32 && schedule.blockN == 32 && !target.transposeReads && "register transpose");
+  const int bytes = bytesOf(atom.input), dwordElements = 4 / bytes;
+  assert(atom.m == kBlock && schedule.blockN * bytes == kGroupWaves * kFragmentBytes &&
+         !target.transposeReads && "register transpose");
   LdsImage image;
-  image.kind = LdsImage::Kind::TransposedPairs;
+  image.kind = LdsImage::Kind::Transposed;
   image.rows = schedule.blockN;
-  image.rowBytes = headDim * 2;
+  image.rowBytes = headDim * bytes;
   image.buffers = schedule.vBuffers;
-  const int blocks = headDim / atom.m;
-  // Four key groups g: keys 16 (g / 2) + 4 (g % 2) + {0..3, 8..11}, which is one fragment's half of
-  // two k steps; one group per wave.
-  const int keysPerGroup = 8;
-  const int groupBytes = headDim / 2 * keysPerGroup * 2;
-  image.lineBytes = groupBytes + kPadBytes;
-  image.oddImage = kGroupWaves * image.lineBytes;
-  image.bufferBytes = 2 * image.oddImage;
+  // Columns in the order of LDS: first those of every dword's element 0, then of element 1, ...
+  // A wave writes one group of keys of all columns: those of the 16 bytes of a fragment that the
+  // lanes of one half read, which are quads of keys `quadStride` apart.
+  const int dwords = image.rowBytes / 4, imageColumns = std::max(dwords, kBlock);
+  const int quadStride = 8, quads = kFragmentBytes / (4 * bytes);
+  image.lineBytes = imageColumns * kFragmentBytes + kPadBytes;
+  auto columnBytes = [&](int column) {
+    return column / imageColumns * kGroupWaves * image.lineBytes +
+           column % imageColumns * kFragmentBytes;
+  };
+  image.bufferBytes = headDim / imageColumns * kGroupWaves * image.lineBytes;
 
-  const int lanesPerRow = image.rowBytes / 4;
-  image.globalRow.wave = {{1, 1, 16}, {0, 1, 4}};
-  if (lanesPerRow == kLanes) {
-    image.globalColumn.lane = {{0, 6, 4}};
-    for (int row : {0, 1, 2, 3, 8, 9, 10, 11})
-      image.transfers.push_back({.row = row, .column = 0, .lds = 0});
-    image.writeBytes = 16;
-  } else {
-    // Neighbouring lanes take the two key quads of one column pair: their 8-byte stores then fill
-    // consecutive bytes, which 16 lanes write without a conflict.
-    assert(lanesPerRow == kLanes / 2);
-    image.globalRow.lane = {{0, 1, 8}};
-    image.globalColumn.lane = {{1, 5, 4}};
-    for (int row : {0, 1, 2, 3})
-      image.transfers.push_back({.row = row, .column = 0, .lds = 0});
-    image.writeBytes = 8;
-  }
+  // Neighbouring lanes take the quads of one dword column if there are more lanes than columns:
+  // the lanes' stores then fill consecutive bytes, without a conflict.
+  const int lanesPerColumn = kLanes / dwords, sharedBits = __builtin_ctz(lanesPerColumn);
+  assert(lanesPerColumn * dwords == kLanes && lanesPerColumn <= quads);
+  const int quadsPerLane = quads / lanesPerColumn;
+  image.segments.push_back(
+      {.globalRow = {.lane = {{0, sharedBits, quadStride * quadsPerLane}},
+                     .wave = {{1, 1, image.rows / 2}, {0, 1, 4}}},
+       .globalColumn = {.lane = {{sharedBits, 6 - sharedBits, 4}}, .wave = {}},
+       .read = {.lane = {{0, 5, kFragmentBytes}, {5, 1, image.lineBytes}}, .wave = {}}});
+  for (int quad = 0; quad < quadsPerLane; ++quad)
+    for (int row = 0; row < 4; ++row)
+      image.transfers.push_back(
+          {.segment = 0, .row = quad * quadStride + row, .column = 0, .lds = 0});
+  image.writeBytes = kFragmentBytes / lanesPerColumn;
   image.write = {.lane = {{0, 6, image.writeBytes}}, .wave = {{0, 2, image.lineBytes}}};
+  for (int element = 0; element < dwordElements; ++element)
+    image.writeImmediate.push_back(columnBytes(element * dwords));
 
-  image.read = {.lane = {{0, 5, kFragmentBytes}, {5, 1, image.lineBytes}}, .wave = {}};
-  for (int half = 0; half < image.rows / 16; ++half)
-    for (int block = 0; block < blocks; ++block)
-      image.readImmediate.push_back(half * 2 * image.lineBytes + block % 2 * image.oddImage +
-                                    block / 2 * atom.m * kFragmentBytes);
+  for (int half : {0, 1})
+    for (int block = 0; block < headDim / kBlock; ++block)
+      image.fragments.push_back(
+          {.segment = 0, .immediate = half * 2 * image.lineBytes + columnBytes(block * kBlock)});
+  // Column number n in the order of LDS is element n / dwords of dword n % dwords.
+  const int dwordBits = __builtin_ctz(dwords);
+  image.column = {.lane = {{0, std::min(5, dwordBits), dwordElements}}, .wave = {}};
+  if (dwordBits < 5)
+    image.column.lane.push_back({dwordBits, 5 - dwordBits, 1});
+  if (dwordBits > 5)
+    image.column.wave.push_back({0, dwordBits - 5, kBlock * dwordElements});
+  image.column.wave.push_back({std::max(0, dwordBits - 5), 5, std::max(1, kBlock / dwords)});
   return image;
 }
 
 BankConflicts bankConflicts(const LdsImage &image, const TargetFacts &target) {
   BankConflicts conflicts;
-  for (int immediate : image.readImmediate)
-    conflicts.reads =
-        std::max(conflicts.reads, worstConflict(target, kFragmentBytes, false, [&](int lane) {
-                   return image.read.evaluate(lane, 0) + immediate;
-                 }));
+  for (const Fragment &fragment : image.fragments)
+    conflicts.reads = std::max(
+        conflicts.reads, worstConflict(target, image.fragmentBytes, false, [&](int lane) {
+          return image.segments[fragment.segment].read.evaluate(lane, 0) + fragment.immediate;
+        }));
   // A DMA instruction fills consecutive bytes and cannot conflict with itself.
-  if (image.kind == LdsImage::Kind::TransposedPairs)
+  if (image.kind == LdsImage::Kind::Transposed)
     for (int wave = 0; wave < kGroupWaves; ++wave)
       conflicts.writes =
           std::max(conflicts.writes, worstConflict(target, image.writeBytes, true, [&](int lane) {

@@ -8,7 +8,7 @@ QueryFragments::QueryFragments(KernelFrame &frame) : frame_(frame) {
   Emitter &e = frame.emit();
   const KernelArguments &a = frame.arguments();
   const WorkUnit &unit = frame.unit();
-  const int rowBytes = frame.shape().headDimQk * 2;
+  const int rowBytes = frame.shape().headDimQk * bytesOf(frame.shape().element);
   // Rebased at the unit's first row in 64 bits, so that lane offsets stay below 1 GiB.
   Value base =
       frame.address(a.q, e.add(unit.qBegin, unit.q0), a.qRowStride, unit.head, a.qHeadStride);

@@ -64,19 +64,33 @@ struct LaneMap {
   int evaluate(int laneId, int waveId) const;
 };
 
+/// How the lanes of a wave meet one range of the rows' bytes: what they fetch and what they read.
+struct Segment {
+  LaneMap globalRow;    ///< row of a lane's dword, Transfer::row excluded
+  LaneMap globalColumn; ///< its byte in the row, Transfer::column excluded
+  LaneMap read;         ///< LDS byte of the segment's fragments, Fragment::immediate excluded
+};
+
 /// One memory instruction of a wave that brings a piece of the tile: 64 lanes, one dword each.
 struct Transfer {
-  int row;    ///< added to LdsImage::globalRow
+  int segment;
+  int row;    ///< added to Segment::globalRow
   int column; ///< bytes into the row, the instruction's immediate offset
   int lds;    ///< LDS byte that lane 0 of wave 0 fills (DMA only), buffer and waveBytes excluded
 };
 
+/// One LDS read of a wave.
+struct Fragment {
+  int segment;
+  int immediate;
+};
+
 /// How one K or V tile travels from memory to LDS and how its operand fragments are read back.
-/// RowLines (K): DMA in lines, each line = one segment of two rows, padded between lines.
-/// TransposedPairs (V): rows go through registers, v_perm pairs neighbouring keys, and the even and
-/// the odd columns form two images in which 8 keys of one column are contiguous.
+/// RowLines (K): DMA in lines, each line = one segment of a few rows, padded between lines.
+/// Transposed (V): rows go through registers, v_perm gathers the elements of one column from 4 / e
+/// dwords of e-byte elements, and LDS holds 16 bytes of keys of one column contiguous.
 struct LdsImage {
-  enum class Kind : std::uint8_t { RowLines, TransposedPairs };
+  enum class Kind : std::uint8_t { RowLines, Transposed };
   Kind kind = Kind::RowLines;
   int rows = 0;        ///< keys of a tile
   int rowBytes = 0;    ///< bytes of one row in memory
@@ -84,29 +98,29 @@ struct LdsImage {
   int bufferBytes = 0; ///< one tile
   int buffers = 0;
 
-  LaneMap globalRow;    ///< row of a lane's dword, Transfer::row excluded
-  LaneMap globalColumn; ///< its byte in the row, Transfer::column excluded
+  std::vector<Segment> segments;
   std::vector<Transfer> transfers;
+  int fragmentBytes = 16; ///< of a lane
+  /// In the order of use: of keys, block after block; of values, all column blocks of a piece of
+  /// the keys.
+  std::vector<Fragment> fragments;
   int waveBytes = 0; ///< RowLines: DMA target per wave
 
-  LaneMap write;      ///< TransposedPairs: LDS byte of a lane's even-column store
-  int writeBytes = 0; ///< 16 or 8
-  int oddImage = 0;   ///< distance from the even to the odd columns' image
-
-  int fragmentBytes = 16;         ///< of a lane
-  LaneMap read;                   ///< LDS byte of fragment 0
-  std::vector<int> readImmediate; ///< per fragment, in the order of use: of keys, block after
-                                  ///< block; of values, all column blocks of a piece of the keys
+  LaneMap write;                   ///< Transposed: LDS byte of a lane's stores
+  int writeBytes = 0;              ///< of one store: 16, 8 or 4
+  std::vector<int> writeImmediate; ///< for the column of each element of a dword
+  /// Transposed: column of row `lane` of block `wave`. Blocks of 32 columns, the rows of an A
+  /// operand each, are cut so that a lane's accumulators make runs of at least 8 columns, which
+  /// leave as 16-byte stores.
+  LaneMap column;
 
   int totalBytes() const { return bufferBytes * buffers; }
 };
 
-/// The image of a K tile: `rowBytes` 128, 256 or 384, fragments = 32-byte chunks of a row.
+/// The image of a K tile; fragment = (block of 32 keys, 32-byte chunk of a row), chunks fastest.
 LdsImage keyImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
                   const TargetFacts &target);
-/// The image of a V tile: `rowBytes` 128 or 256; fragment = (key half jp, column block d), d
-/// fastest. Row r of block d is column 2 * (32 * (d / 2) + r) + d % 2, so that a lane's
-/// accumulators are runs of 8 columns and leave as 16-byte stores.
+/// The image of a V tile; fragment = (half of the keys, column block), blocks fastest.
 LdsImage valueImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
                     const TargetFacts &target);
 

@@ -16,15 +16,19 @@ TileStream::TileStream(KernelFrame &frame, const LdsImage &image, Value base, Va
   gap_ = e.sub(stride_, image.rowBytes);
   step_ = LLVM::MulOp::create(e.builder(), rowStride, e.constant64(image.rows));
 
-  row_ = e.laneMap(image.globalRow.wave, frame.groupWave());
-  if (!image.globalRow.lane.empty())
-    row_ = e.add(row_, e.laneMap(image.globalRow.lane, frame.lane()));
-  column_ = e.laneMap(image.globalColumn.lane, frame.lane());
-  read_ = e.laneMap(image.read.lane, frame.lane());
   // All lane offsets exist before the loop; transfers of one row share theirs.
-  Value first = e.add(e.mul(row_, stride_), column_);
+  SmallVector<Value> firstOf;
+  for (const Segment &segment : image.segments) {
+    Value row = e.laneMap(segment.globalRow.wave, frame.groupWave());
+    if (!segment.globalRow.lane.empty())
+      row = e.add(row, e.laneMap(segment.globalRow.lane, frame.lane()));
+    firstOf.push_back(
+        e.add(e.mul(row, stride_), e.laneMap(segment.globalColumn.lane, frame.lane())));
+    reads_.push_back(e.laneMap(segment.read.lane, frame.lane()));
+  }
   for (const Transfer &transfer : image.transfers) {
-    Value &offset = offsetOfRow_[transfer.row];
+    Value &offset = offsetOfRow_[{transfer.segment, transfer.row}];
+    Value first = firstOf[transfer.segment];
     if (!offset)
       offset = transfer.row == 0 ? first : e.add(first, e.mul(stride_, transfer.row));
   }
@@ -45,22 +49,28 @@ Value TileStream::descriptor(StreamCursor cursor) {
 }
 
 Value TileStream::laneOffset(int transfer) {
-  return offsetOfRow_.lookup(image_.transfers[transfer].row);
+  const Transfer &piece = image_.transfers[transfer];
+  return offsetOfRow_.lookup({piece.segment, piece.row});
 }
 
-Value TileStream::fragmentBase(Value bufferOffset) {
+SmallVector<Value> TileStream::fragmentBases(Value bufferOffset) {
   Emitter &e = frame_.emit();
-  return e.offset(frame_.lds(), e.add(read_, bufferOffset));
+  SmallVector<Value> bases;
+  for (Value read : reads_)
+    bases.push_back(e.offset(frame_.lds(), e.add(read, bufferOffset)));
+  return bases;
 }
 
 int TileStream::operandsPerFragment() const {
   return image_.fragmentBytes / (4 * frame_.atom().operandRegisters);
 }
 
-SmallVector<Value> TileStream::readFragment(Value fragmentBase, int index) {
+SmallVector<Value> TileStream::readFragment(ArrayRef<Value> fragmentBases, int index) {
   Emitter &e = frame_.emit();
-  Value bytes = e.loadLds(e.offset(fragmentBase, image_.readImmediate[index]),
-                          e.vector(image_.fragmentBytes / 4, e.i32()), image_.fragmentBytes);
+  const Fragment &fragment = image_.fragments[index];
+  Value address = e.offset(fragmentBases[fragment.segment], fragment.immediate);
+  Value bytes =
+      e.loadLds(address, e.vector(image_.fragmentBytes / 4, e.i32()), image_.fragmentBytes);
   return e.matrixOperands(bytes, frame_.atom());
 }
 

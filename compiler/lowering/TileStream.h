@@ -26,13 +26,14 @@ public:
 
   const LdsImage &image() const { return image_; }
   int transfers() const { return static_cast<int>(image_.transfers.size()); }
-  int fragments() const { return static_cast<int>(image_.readImmediate.size()); }
+  int fragments() const { return static_cast<int>(image_.fragments.size()); }
   int operandsPerFragment() const;
 
-  /// LDS address of fragment 0 for this lane in the buffer at that byte offset.
-  Value fragmentBase(Value bufferOffset);
-  /// The matrix operands of fragment `index`.
-  mlir::SmallVector<Value> readFragment(Value fragmentBase, int index);
+  /// LDS addresses from which this lane reads the fragments of each segment in the buffer at that
+  /// byte offset.
+  mlir::SmallVector<Value> fragmentBases(Value bufferOffset);
+  /// Fragment `index` as matrix operands.
+  mlir::SmallVector<Value> readFragment(mlir::ArrayRef<Value> fragmentBases, int index);
 
 protected:
   /// This lane's byte offset of a transfer within the tile, column immediate excluded.
@@ -42,11 +43,11 @@ protected:
   const LdsImage &image_;
 
 private:
-  Value stride_; ///< i32 row stride
-  Value gap_;    ///< stride - rowBytes
-  Value step_;   ///< i64 bytes of a tile
-  Value row_, column_, read_;
-  mlir::DenseMap<int, Value> offsetOfRow_;
+  Value stride_;                                           ///< i32 row stride
+  Value gap_;                                              ///< stride - rowBytes
+  Value step_;                                             ///< i64 bytes of a tile
+  mlir::SmallVector<Value> reads_;                         ///< by segment
+  mlir::DenseMap<std::pair<int, int>, Value> offsetOfRow_; ///< by segment and Transfer::row
   StreamCursor begin_;
 };
 

@@ -5,9 +5,26 @@ namespace wavesmith::compiler {
 using namespace mlir;
 
 namespace {
-/// v_perm_b32 selectors: the low (even column) or high (odd column) halves of two dwords.
-constexpr std::uint32_t kLowHalves = 0x05040100;
-constexpr std::uint32_t kHighHalves = 0x07060302;
+
+/// The elements of 2 or 4 dwords of as many elements: result i has element i of each.
+SmallVector<Value> transposed(Emitter &e, ArrayRef<Value> rows) {
+  // v_perm_b32 selectors: the low or high halves of two dwords, and their bytes in turn.
+  constexpr std::uint32_t kLowHalves = 0x05040100, kHighHalves = 0x07060302;
+  constexpr std::uint32_t kLowBytes = 0x05010400, kHighBytes = 0x07030602;
+  auto pairs = [&](Value first, Value second, std::uint32_t low, std::uint32_t high) {
+    return std::pair{e.perm(second, first, low), e.perm(second, first, high)};
+  };
+  if (rows.size() == 2) {
+    auto [low, high] = pairs(rows[0], rows[1], kLowHalves, kHighHalves);
+    return {low, high};
+  }
+  auto [low01, high01] = pairs(rows[0], rows[1], kLowBytes, kHighBytes);
+  auto [low23, high23] = pairs(rows[2], rows[3], kLowBytes, kHighBytes);
+  auto [first, second] = pairs(low01, low23, kLowHalves, kHighHalves);
+  auto [third, fourth] = pairs(high01, high23, kLowHalves, kHighHalves);
+  return {first, second, third, fourth};
+}
+
 } // namespace
 
 ValueStream::ValueStream(KernelFrame &frame)
@@ -33,14 +50,15 @@ SmallVector<Value> ValueStream::loadTile(StreamCursor cursor) {
 
 void ValueStream::store(ArrayRef<Value> loaded, Value bufferOffset) {
   Emitter &e = frame_.emit();
-  Value even = e.offset(frame_.lds(), e.add(write_, bufferOffset));
-  for (auto [selector, target] :
-       {std::pair{kLowHalves, even}, std::pair{kHighHalves, e.offset(even, image_.oddImage)}}) {
-    SmallVector<Value> words;
-    for (std::size_t row = 0; row < loaded.size(); row += 2)
-      words.push_back(e.perm(loaded[row + 1], loaded[row], selector));
-    e.storeLds(e.packVector(words), target, image_.writeBytes);
-  }
+  const std::size_t elements = image_.writeImmediate.size();
+  SmallVector<SmallVector<Value>> wordsOf(elements);
+  for (std::size_t row = 0; row < loaded.size(); row += elements)
+    for (auto [words, word] : llvm::zip(wordsOf, transposed(e, loaded.slice(row, elements))))
+      words.push_back(word);
+  Value base = e.offset(frame_.lds(), e.add(write_, bufferOffset));
+  for (auto [words, immediate] : llvm::zip(wordsOf, image_.writeImmediate))
+    e.storeLds(words.size() == 1 ? words.front() : e.packVector(words), e.offset(base, immediate),
+               image_.writeBytes);
 }
 
 } // namespace wavesmith::compiler

@@ -1,6 +1,6 @@
 #pragma once
-// V tiles, memory to registers to LDS; group B does both. v_perm pairs neighbouring keys, so that
-// LDS holds V transposed: 8 keys of one column contiguous, even and odd columns in two images.
+// V tiles, memory to registers to LDS; group B does both. v_perm gathers the elements of one column
+// from neighbouring keys, so that LDS holds V transposed: 16 bytes of keys of a column contiguous.
 
 #include "compiler/lowering/TileStream.h"
 

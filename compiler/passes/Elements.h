@@ -19,6 +19,4 @@ inline std::optional<ElementType> elementOf(mlir::Type type) {
   return std::nullopt;
 }
 
-inline int bytesOf(ElementType element) { return element == ElementType::BF16 ? 2 : 1; }
-
 } // namespace wavesmith::compiler

@@ -63,7 +63,7 @@ struct PlaceInLdsPass : impl::PlaceInLdsBase<PlaceInLdsPass> {
     if (image.bufferBytes <= 0)
       return load.emitOpError() << "has no LDS image for " << type << " on " << facts->name;
     auto kind = image.kind == LdsImage::Kind::RowLines ? tile::LdsKind::Rows
-                                                       : tile::LdsKind::TransposedPairs;
+                                                       : tile::LdsKind::Transposed;
     load.setLdsAttr(tile::LdsAttr::get(&getContext(), kind, offset, image.bufferBytes,
                                        image.lineBytes, image.buffers));
     offset += image.totalBytes();

@@ -30,6 +30,19 @@ constexpr std::array<MfmaAtom, 1> kGfx942Bf16{{
      .accumulatorRegisters = 16},
 }};
 
+constexpr std::array<MfmaAtom, 1> kGfx942Fp8{{
+    {.name = "mfma_f32_32x32x16_fp8_fp8",
+     .op = "rocdl.mfma.f32.32x32x16.fp8.fp8",
+     .form = OperandForm::I64,
+     .input = ElementType::F8E4M3Fnuz,
+     .m = 32,
+     .n = 32,
+     .k = 16,
+     .passes = 8,
+     .operandRegisters = 2,
+     .accumulatorRegisters = 16},
+}};
+
 } // namespace
 
 std::span<const TargetFacts> targets() { return kTargets; }
@@ -44,13 +57,16 @@ const TargetFacts *findTarget(std::string_view name) {
 std::span<const MfmaAtom> atoms(const TargetFacts &target, ElementType input) {
   if (target.name == "gfx942" && input == ElementType::BF16)
     return kGfx942Bf16;
+  if (target.name == "gfx942" && input == target.fp8)
+    return kGfx942Fp8;
   return {};
 }
 
 const MfmaAtom *findAtom(const TargetFacts &target, std::string_view name) {
-  for (const MfmaAtom &atom : atoms(target, ElementType::BF16))
-    if (atom.name == name)
-      return &atom;
+  for (ElementType input : {ElementType::BF16, target.fp8})
+    for (const MfmaAtom &atom : atoms(target, input))
+      if (atom.name == name)
+        return &atom;
   return nullptr;
 }
 

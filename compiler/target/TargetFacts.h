@@ -9,6 +9,7 @@
 namespace wavesmith::compiler {
 
 enum class ElementType : std::uint8_t { BF16, F8E4M3Fnuz, F8E4M3Ocp };
+constexpr int bytesOf(ElementType element) { return element == ElementType::BF16 ? 2 : 1; }
 
 struct TargetFacts {
   std::string_view name;  ///< "gfx942"

@@ -41,7 +41,7 @@ def Tile_MmaAttr : Tile_Attr<"Mma", "mma"> {
 
 def Tile_LdsKind : I32EnumAttr<"LdsKind", "how a tile reaches LDS", [
   I32EnumAttrCase<"Rows", 0, "rows">,
-  I32EnumAttrCase<"TransposedPairs", 1, "transposed_pairs">
+  I32EnumAttrCase<"Transposed", 1, "transposed">
 ]> {
   let cppNamespace = "::wavesmith::tile";
   let genSpecializedAttr = 0;
@@ -50,9 +50,9 @@ def Tile_LdsKind : I32EnumAttr<"LdsKind", "how a tile reaches LDS", [
 def Tile_LdsAttr : Tile_Attr<"Lds", "lds"> {
   let summary = "An LDS image: where and how a loaded tile lies in LDS";
   let description = [{
-    `rows`: copied by LDS DMA as lines of consecutive row pieces. `transposed_pairs`: loaded to
-    registers, pairs of rows interleaved, written so that a fragment of the transpose is one
-    16-byte read. Sizes are in bytes; `buffers` images lie one behind the other from `offset`.
+    `rows`: copied by LDS DMA as lines of consecutive row pieces. `transposed`: loaded to registers,
+    neighbouring rows interleaved, written so that a fragment of the transpose is one 16-byte read.
+    Sizes are in bytes; `buffers` images lie one behind the other from `offset`.
   }];
   let parameters = (ins
     EnumParameter<Tile_LdsKind>:$kind,

@@ -12,7 +12,7 @@ tile.kernel @k(%k: !tile.tensor<[?, ?, 192], bf16>, %work: !tile.work) {
     tile.phase matrix {
       %a = tile.load %k[%keys : !tile.keys] {lds = #tile.lds<rows, offset = 0, bytes = 13056, line = 272, buffers = 3>, staging = #tile.staging<group = 0, ahead = 3>} : <[?, ?, 192], bf16> -> <[32, 192], bf16>
       %b = tile.load %k[%keys : !tile.keys] {lds = #tile.lds<rows, offset = 0, bytes = 13056, line = 272, buffers = 2>, staging = #tile.staging<group = 0, ahead = 2>} : <[?, ?, 192], bf16> -> <[32, 192], bf16>
-      %c = tile.load %k[%keys : !tile.keys] {lds = #tile.lds<transposed_pairs, offset = 0, bytes = 13056, line = 272, buffers = 2>, staging = #tile.staging<group = 1, ahead = 2>} : <[?, ?, 192], bf16> -> <[32, 192], bf16>
+      %c = tile.load %k[%keys : !tile.keys] {lds = #tile.lds<transposed, offset = 0, bytes = 13056, line = 272, buffers = 2>, staging = #tile.staging<group = 1, ahead = 2>} : <[?, ?, 192], bf16> -> <[32, 192], bf16>
       tile.yield
     }
     tile.yield

@@ -31,7 +31,7 @@ tile.kernel @attention(%q: !tile.tile<[256, 64], bf16>, %k: !tile.tensor<[?, ?, 
     %kt = tile.load %k[%keys : !tile.keys] {lds = #tile.lds<rows, offset = 0, bytes = 4352, line = 272, buffers = 2>} : <[?, ?, 64], bf16> -> !lds_k
     %s = tile.dot %q, %kt transposed : <[256, 64], bf16>, !lds_k -> !scores
     %p, %mn, %ln, %on = tile.online_softmax %s, %m, %m, %o scale %scale : !scores, !rows, !rows, !sums, f32 -> !weights, !rows, !rows, !sums
-    %vt = tile.load %v[%keys : !tile.keys] {lds = #tile.lds<transposed_pairs, offset = 8704, bytes = 4160, line = 1040, buffers = 2>} : <[?, ?, 64], bf16> -> !lds_k
+    %vt = tile.load %v[%keys : !tile.keys] {lds = #tile.lds<transposed, offset = 8704, bytes = 4160, line = 1040, buffers = 2>} : <[?, ?, 64], bf16> -> !lds_k
     %o2 = tile.dot %p, %vt into %on : !weights, !lds_k, !sums -> !sums
     tile.yield %mn, %o2 : !rows, !sums
   }

@@ -17,7 +17,7 @@ tile.kernel @attention(%q: !tile.tile<[256, 192], bf16>, %k: !tile.tensor<[?, ?,
     %s = tile.dot %q, %kt transposed {atom = "mfma_f32_32x32x8_bf16"} : <[256, 192], bf16>, !keys -> <[256, 32], f32>
     %p, %mn, %ln, %on = tile.online_softmax %s, %m, %m, %o scale %scale : <[256, 32], f32>, !rows, !rows, !sums, f32 -> <[256, 32], bf16>, !rows, !rows, !sums
     // Contracted across its rows: transposed on the way in, behind the keys' buffers.
-    // CHECK: tile.load {{.*}} {lds = #tile.lds<transposed_pairs, offset = 26112, bytes = 8320, line = 1040, buffers = 2>}
+    // CHECK: tile.load {{.*}} {lds = #tile.lds<transposed, offset = 26112, bytes = 8320, line = 1040, buffers = 2>}
     %vt = tile.load %v[%keys : !tile.keys] : <[?, ?, 128], bf16> -> !values
     %o2 = tile.dot %p, %vt into %on {atom = "mfma_f32_32x32x8_bf16"} : <[256, 32], bf16>, !values, !sums -> !sums
     tile.yield %mn, %o2 : !rows, !sums

@@ -8,23 +8,49 @@ namespace wavesmith::compiler {
 namespace {
 
 const TargetFacts &gfx942() { return *findTarget("gfx942"); }
-const MfmaAtom &atom() { return atoms(gfx942(), ElementType::BF16).front(); }
 
-class KeyImageTest : public ::testing::TestWithParam<int> {};
+/// Tiles of 64 bytes of keys, as both element types have them.
+struct Case {
+  ElementType element;
+  int dim;
 
-TEST_P(KeyImageTest, HasNoBankConflict) {
-  EXPECT_EQ(bankConflicts(keyImage(atom(), Schedule(), GetParam(), gfx942()), gfx942()).reads, 0);
+  const MfmaAtom &atom() const { return atoms(gfx942(), element).front(); }
+  int bytes() const { return bytesOf(element); }
+  Schedule schedule() const { return {.blockN = 64 / bytes()}; }
+  LdsImage keys() const { return keyImage(atom(), schedule(), dim, gfx942()); }
+  LdsImage values() const { return valueImage(atom(), schedule(), dim, gfx942()); }
+};
+
+std::vector<Case> cases(std::vector<int> dims) {
+  std::vector<Case> all;
+  for (ElementType element : {ElementType::BF16, ElementType::F8E4M3Fnuz})
+    for (int dim : dims)
+      all.push_back({element, dim});
+  return all;
 }
 
-/// Every fragment read must find what DMA put there: byte 32 x + 16 h of row c for lane (c, h).
+std::string caseName(const ::testing::TestParamInfo<Case> &info) {
+  return (info.param.element == ElementType::BF16 ? "bf16_" : "fp8_") +
+         std::to_string(info.param.dim);
+}
+
+class KeyImageTest : public ::testing::TestWithParam<Case> {};
+
+TEST_P(KeyImageTest, HasNoBankConflict) {
+  EXPECT_EQ(bankConflicts(GetParam().keys(), gfx942()).reads, 0);
+}
+
+/// Every fragment read must find what DMA put there: byte 32 x + 16 h of row 32 b + c for lane
+/// (c, h) of fragment (b, x).
 TEST_P(KeyImageTest, ReadsFindWhatDmaWrote) {
-  const LdsImage image = keyImage(atom(), Schedule(), GetParam(), gfx942());
+  const LdsImage image = GetParam().keys();
   std::vector<int> sourceOf(image.bufferBytes, -1);
   for (int wave = 0; wave < 4; ++wave)
     for (const Transfer &transfer : image.transfers)
       for (int lane = 0; lane < 64; ++lane) {
-        const int row = image.globalRow.evaluate(lane, wave) + transfer.row;
-        const int column = image.globalColumn.evaluate(lane, wave) + transfer.column;
+        const Segment &segment = image.segments[transfer.segment];
+        const int row = segment.globalRow.evaluate(lane, wave) + transfer.row;
+        const int column = segment.globalColumn.evaluate(lane, wave) + transfer.column;
         const int target = wave * image.waveBytes + transfer.lds + 4 * lane;
         ASSERT_LE(target + 4, image.bufferBytes);
         for (int byte = 0; byte < 4; ++byte) {
@@ -32,60 +58,75 @@ TEST_P(KeyImageTest, ReadsFindWhatDmaWrote) {
           sourceOf[target + byte] = row * image.rowBytes + column + byte;
         }
       }
-  ASSERT_EQ(static_cast<int>(image.readImmediate.size()), image.rowBytes / 32);
-  for (int chunk = 0; chunk < image.rowBytes / 32; ++chunk)
+  const int chunks = image.rowBytes / 32;
+  ASSERT_EQ(static_cast<int>(image.fragments.size()), image.rows / 32 * chunks);
+  for (int index = 0; index < static_cast<int>(image.fragments.size()); ++index)
     for (int lane = 0; lane < 64; ++lane)
-      for (int byte = 0; byte < 16; ++byte)
-        EXPECT_EQ(sourceOf[image.read.evaluate(lane, 0) + image.readImmediate[chunk] + byte],
-                  lane % 32 * image.rowBytes + 32 * chunk + 16 * (lane / 32) + byte);
+      for (int byte = 0; byte < 16; ++byte) {
+        const Fragment &fragment = image.fragments[index];
+        const int at = image.segments[fragment.segment].read.evaluate(lane, 0) + byte;
+        ASSERT_EQ(sourceOf[at + fragment.immediate],
+                  (32 * (index / chunks) + lane % 32) * image.rowBytes + 32 * (index % chunks) +
+                      16 * (lane / 32) + byte);
+      }
 }
 
-INSTANTIATE_TEST_SUITE_P(Dims, KeyImageTest, ::testing::Values(64, 128, 192));
+INSTANTIATE_TEST_SUITE_P(Dims, KeyImageTest, ::testing::ValuesIn(cases({64, 128, 192})), caseName);
 
-class ValueImageTest : public ::testing::TestWithParam<int> {};
+class ValueImageTest : public ::testing::TestWithParam<Case> {};
 
 TEST_P(ValueImageTest, HasNoBankConflict) {
-  const BankConflicts conflicts =
-      bankConflicts(valueImage(atom(), Schedule(), GetParam(), gfx942()), gfx942());
+  const BankConflicts conflicts = bankConflicts(GetParam().values(), gfx942());
   EXPECT_EQ(conflicts.reads, 0);
   EXPECT_EQ(conflicts.writes, 0);
 }
 
-/// Element e of fragment (jp, d) in lane (c, h) must be key 16 jp + 8 (e / 4) + 4 h + e % 4 of
-/// column 2 (32 (d / 2) + c) + d % 2.
+/// Element e of fragment (half, d) in lane (c, h) must be key e / 4 * 8 + 4 h + e % 4 of that half
+/// of the tile, of the column that the image gives to row c of block d.
 TEST_P(ValueImageTest, ReadsFindTheTransposedTile) {
-  const LdsImage image = valueImage(atom(), Schedule(), GetParam(), gfx942());
-  std::vector<std::pair<int, int>> sourceOf(image.bufferBytes / 2, {-1, -1}); // key, column
+  const LdsImage image = GetParam().values();
+  const int bytes = GetParam().bytes(), perDword = 4 / bytes;
+  std::vector<std::pair<int, int>> sourceOf(image.bufferBytes / bytes, {-1, -1}); // key, column
+  ASSERT_EQ(static_cast<int>(image.writeImmediate.size()), perDword);
   for (int wave = 0; wave < 4; ++wave)
     for (int lane = 0; lane < 64; ++lane)
       for (std::size_t i = 0; i < image.transfers.size(); ++i) {
-        const int key = image.globalRow.evaluate(lane, wave) + image.transfers[i].row;
-        const int column = image.globalColumn.evaluate(lane, wave) / 2;
-        for (int odd : {0, 1}) {
+        const Segment &segment = image.segments.front();
+        const int key = segment.globalRow.evaluate(lane, wave) + image.transfers[i].row;
+        const int column = segment.globalColumn.evaluate(lane, wave) / bytes;
+        for (int element = 0; element < perDword; ++element) {
           const int target =
-              (image.write.evaluate(lane, wave) + odd * image.oddImage) / 2 + static_cast<int>(i);
-          ASSERT_LT(target, image.bufferBytes / 2);
+              (image.write.evaluate(lane, wave) + image.writeImmediate[element]) / bytes +
+              static_cast<int>(i);
+          ASSERT_LT(target, image.bufferBytes / bytes);
           EXPECT_EQ(sourceOf[target].first, -1) << "written twice";
-          sourceOf[target] = {key, column + odd};
+          sourceOf[target] = {key, column + element};
         }
       }
-  const int blocks = GetParam() / 32;
-  ASSERT_EQ(static_cast<int>(image.readImmediate.size()), 2 * blocks);
-  for (int fragment = 0; fragment < 2 * blocks; ++fragment)
+  const int blocks = GetParam().dim / 32;
+  ASSERT_EQ(static_cast<int>(image.fragments.size()), 2 * blocks);
+  std::set<int> columns;
+  for (int index = 0; index < 2 * blocks; ++index)
     for (int lane = 0; lane < 64; ++lane)
-      for (int e = 0; e < 8; ++e) {
-        const int half = fragment / blocks, block = fragment % blocks, c = lane % 32, h = lane / 32;
-        const int at = (image.read.evaluate(lane, 0) + image.readImmediate[fragment]) / 2 + e;
-        EXPECT_EQ(sourceOf[at], std::pair(16 * half + 8 * (e / 4) + 4 * h + e % 4,
-                                          2 * (32 * (block / 2) + c) + block % 2));
+      for (int e = 0; e < 16 / bytes; ++e) {
+        const int half = index / blocks, block = index % blocks, c = lane % 32, h = lane / 32;
+        const int at =
+            (image.segments.front().read.evaluate(lane, 0) + image.fragments[index].immediate) /
+                bytes +
+            e;
+        const int column = image.column.evaluate(c, block);
+        columns.insert(column);
+        ASSERT_EQ(sourceOf[at],
+                  std::pair(image.rows / 2 * half + 8 * (e / 4) + 4 * h + e % 4, column));
       }
+  EXPECT_EQ(static_cast<int>(columns.size()), GetParam().dim);
 }
 
-INSTANTIATE_TEST_SUITE_P(Dims, ValueImageTest, ::testing::Values(64, 128));
+INSTANTIATE_TEST_SUITE_P(Dims, ValueImageTest, ::testing::ValuesIn(cases({64, 128})), caseName);
 
 TEST(BankConflictsTest, SeesUnpaddedLines) {
-  LdsImage image = keyImage(atom(), Schedule(), 192, gfx942());
-  image.read.lane.front().scale = 256;
+  LdsImage image = Case{ElementType::BF16, 192}.keys();
+  image.segments.front().read.lane.front().scale = 256;
   EXPECT_GT(bankConflicts(image, gfx942()).reads, 0);
 }
 
