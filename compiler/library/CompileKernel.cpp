@@ -15,6 +15,7 @@
 #include "compiler/codegen/Codegen.h"
 #include "compiler/codegen/Diagnostics.h"
 #include "compiler/library/Pipeline.h"
+#include "compiler/target/TargetFacts.h"
 #include "dialects/tile/Tile.h"
 #include "runtime/codeobject/Note.h"
 #include "runtime/spec/AttentionAbi.h"
@@ -59,22 +60,28 @@ std::string noteJson(const KernelSpec &spec, const Toolchain &toolchain) {
                     .toolchain = toolchain.compilerBuild + " llvm " + toolchain.llvmVersion});
 }
 
-/// What the schedule promises of each loop, from the figures of the shape: one MFMA takes 8 keys or
-/// 8 elements of the head dimension, one LDS read feeds two of them.
-LoopExpectation expectedLoops(const KernelSpec &spec) {
-  constexpr int scores = 16; // of a lane in a step: 32 keys x 32 queries over 64 lanes
-  constexpr int perMfma = 8; // contraction of one MFMA
-  const AttentionSpec &attention = spec.attention;
+/// What the schedule promises of each loop, from the figures of shape, schedule and instructions.
+LoopExpectation expectedLoops(const AttentionSpec &attention, const ScheduleRow &schedule,
+                              const TargetFacts &target) {
+  constexpr int lanes = 64, elementBytes = 2;
+  const MfmaAtom &atom = atoms(target, ElementType::BF16).front();
+  const int scores = schedule.blockN * atom.n / lanes; // of a lane in a step
+  auto readsOf = [&](int headDim, int bytesOfRead) {
+    return schedule.blockN * headDim * elementBytes / (lanes * bytesOfRead);
+  };
   LoopExpectation expected;
   expected.loops = 4; // full and masked steps, for each wave group
-  expected.mfma = (attention.headDimQk + attention.headDimV) / perMfma;
+  expected.mfma = schedule.blockN * (attention.headDimQk + attention.headDimV) / (atom.m * atom.k);
   expected.exp = scores;
-  expected.ldsReads = *expected.mfma / 2;
-  expected.ldsWrites = 2;
-  // fma, max3, exp, add for each score or pair, three for each packed pair.
-  expected.valuBudget = scores + scores / 2 + scores + scores + 3 * scores / 2;
-  expected.stagingValu = attention.headDimV / 16;
+  expected.ldsReads = readsOf(attention.headDimQk, 16) +
+                      readsOf(attention.headDimV, target.transposeReads ? 8 : 16);
+  // fma, max3, exp, add for each score or pair, and the packed pairs.
+  const int packing = target.packedBf16Convert ? 1 : 3;
+  expected.valuBudget = scores + scores / 2 + scores + scores + packing * scores / 2;
+  expected.ldsWrites = target.transposeReads ? 0 : 2;
+  expected.stagingValu = target.transposeReads ? 0 : attention.headDimV / 16;
   expected.maskedValu = 2 * scores + 1;
+  expected.resultWaitStates = atom.passes + target.mfmaResultStates;
   return expected;
 }
 
@@ -154,6 +161,11 @@ Expected<CodeObjectBlob> compileKernel(const KernelSpec &spec, const CompileOpti
   codegen.emit.target = spec.target;
   codegen.note = noteJson(spec, toolchain);
   codegen.dumpDirectory = options.dumpDirectory;
+  const TargetFacts *target = findTarget(spec.target);
+  if (!target)
+    return error(StatusCode::Unsupported, "the compiler has no facts about {}", spec.target);
+  codegen.resources.ldsBytes = static_cast<unsigned>(target->ldsBytes);
+  codegen.resources.registersPerLane = static_cast<unsigned>(target->vgprsPerSimdLane);
   if (spec.isRowKernel()) {
     // Bandwidth comes from many waves, each of which waits for its loads.
     codegen.emit.pipeline = IrPipeline::O1;
@@ -161,7 +173,7 @@ Expected<CodeObjectBlob> compileKernel(const KernelSpec &spec, const CompileOpti
     codegen.resources.wavesPerSimd = 4;
   } else {
     codegen.resources.workgroupSize = kAttentionThreads;
-    codegen.loops = expectedLoops(spec);
+    codegen.loops = expectedLoops(spec.attention, *selection.schedule, *target);
   }
   codegen.reproducer = {.directory = options.reproducerDirectory, .name = spec.kernelName()};
   llvm::Expected<ObjectResult> object = generateObject(*module, codegen);

@@ -36,7 +36,8 @@ void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options) 
   // Where it runs, and where its tiles lie.
   passes.addPass(createSelectAtoms({.target = options.target}));
   passes.addPass(createAssignLayouts());
-  passes.addPass(createPlaceInLds({.ring = row.ring, .pre = row.pre}));
+  passes.addPass(
+      createPlaceInLds({.keyBuffers = row.keyBuffers, .valueBuffers = row.valueBuffers}));
   // When things happen.
   passes.addPass(
       createPipelineLoads({.ring = row.ring, .pre = row.pre, .threshold = row.threshold}));

@@ -15,13 +15,24 @@ struct BuiltinTemplate {
 #include "compiler/library/Templates.inc"
 
 // Start values from hand-scheduled prototypes; no tuner has looked at them yet.
-constexpr std::array<ScheduleRow, 1> kSchedules{{
+constexpr std::array<ScheduleRow, 2> kSchedules{{
     {.name = "default",
      .target = "gfx942",
      .dtype = DType::BF16,
      .blockN = 32,
      .ring = 6,
      .pre = 3,
+     .keyBuffers = 2,
+     .valueBuffers = 2,
+     .threshold = 8},
+    {.name = "default",
+     .target = "gfx950",
+     .dtype = DType::BF16,
+     .blockN = 64,
+     .ring = 7,
+     .pre = 3,
+     .keyBuffers = 3,
+     .valueBuffers = 4,
      .threshold = 8},
 }};
 

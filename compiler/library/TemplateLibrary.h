@@ -18,10 +18,11 @@ struct ScheduleRow {
   std::string_view name; ///< as the spec says it; "default" is the one without a name
   std::string_view target;
   DType dtype;
-  int blockN;    ///< keys of one step
-  int ring;      ///< operand fragments in flight in a matrix phase
-  int pre;       ///< of them, read before its barrier
-  int threshold; ///< log2 by which a row may outgrow its reference
+  int blockN;                   ///< keys of one step
+  int ring;                     ///< operand fragments in flight in a matrix phase
+  int pre;                      ///< of them, read before its barrier
+  int keyBuffers, valueBuffers; ///< tiles in LDS
+  int threshold;                ///< log2 by which a row may outgrow its reference
 };
 
 struct Selection {

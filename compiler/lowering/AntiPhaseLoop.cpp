@@ -17,10 +17,10 @@ template <typename T> void rotate(SmallVector<T> &values) {
 SmallVector<Value> LoopState::flatten() const {
   SmallVector<Value> flat(outputs.begin(), outputs.end());
   flat.append(scores);
-  flat.append({softmax.rowSum, softmax.bias, cursor.pointer, cursor.rowsLeft, tile});
+  flat.append({softmax.rowSum, softmax.bias, stream.cursor.pointer, stream.cursor.rowsLeft, tile});
   flat.append(keyBuffers);
   flat.append(valueBuffers);
-  flat.append(staged);
+  flat.append(stream.staged);
   return flat;
 }
 
@@ -33,17 +33,17 @@ LoopState LoopState::rebuilt(ValueRange values) const {
   };
   take(other.outputs);
   take(other.scores);
-  for (Value *member : {&other.softmax.rowSum, &other.softmax.bias, &other.cursor.pointer,
-                        &other.cursor.rowsLeft, &other.tile})
+  for (Value *member : {&other.softmax.rowSum, &other.softmax.bias, &other.stream.cursor.pointer,
+                        &other.stream.cursor.rowsLeft, &other.tile})
     *member = *next++;
   take(other.keyBuffers);
   take(other.valueBuffers);
-  take(other.staged);
+  take(other.stream.staged);
   return other;
 }
 
-AntiPhaseLoop::AntiPhaseLoop(KernelFrame &frame, QueryFragments &query, KeyStream &keys,
-                             ValueStream &values, ScoreFunctions scoreFunctions)
+AntiPhaseLoop::AntiPhaseLoop(KernelFrame &frame, QueryFragments &query, TileStream &keys,
+                             TileStream &values, ScoreFunctions scoreFunctions)
     : frame_(frame), query_(query), keys_(keys), values_(values),
       scoreFunctions_(std::move(scoreFunctions)), softmax_(frame) {}
 
@@ -51,23 +51,7 @@ LoopState AntiPhaseLoop::emitPrologue(WaveGroup group) {
   Emitter &e = frame_.emit();
   const Schedule &schedule = frame_.schedule();
   LoopState state;
-  if (group == WaveGroup::Keys) {
-    state.cursor = keys_.begin();
-    for (int buffer = 0; buffer < schedule.kBuffers; ++buffer) {
-      keys_.emitTile(state.cursor, e.constant(frame_.keyBuffer(buffer)));
-      state.cursor = keys_.advance(state.cursor);
-    }
-    e.waitVectorMemory(keys_.transfers() * (schedule.kBuffers - 1));
-  } else {
-    state.cursor = values_.begin();
-    SmallVector<Value> first;
-    for (SmallVector<Value> *tile : {&first, &state.staged}) {
-      *tile = values_.loadTile(state.cursor);
-      state.cursor = values_.advance(state.cursor);
-    }
-    values_.store(first, e.constant(frame_.valueBuffer(0)));
-    e.waitLds(0);
-  }
+  state.stream = ownStream(group).emitFirstTiles();
   query_.emitOperands();
   e.barrier();
 
@@ -75,10 +59,10 @@ LoopState AntiPhaseLoop::emitPrologue(WaveGroup group) {
     state.outputs.push_back(e.zero(e.vector(frame_.atom().accumulatorRegisters, e.f32())));
   state.softmax = softmax_.initial();
   state.tile = e.constant(0);
-  for (int buffer = 0; buffer < schedule.kBuffers; ++buffer)
-    state.keyBuffers.push_back(e.constant(frame_.keyBuffer(buffer)));
-  for (int buffer = 0; buffer < schedule.vBuffers; ++buffer)
-    state.valueBuffers.push_back(e.constant(frame_.valueBuffer(buffer)));
+  for (auto [image, buffers] : {std::pair{&frame_.keys(), &state.keyBuffers},
+                                std::pair{&frame_.values(), &state.valueBuffers}})
+    for (int buffer = 0; buffer < image->buffers; ++buffer)
+      buffers->push_back(e.constant(image->offset + buffer * image->bufferBytes));
 
   MatrixPhase phase(e, frame_.atom(), schedule.ring, schedule.ring);
   const int scores = addScoreProducts(phase, keys_.fragmentBases(state.keyBuffers.front()));
@@ -115,13 +99,11 @@ LoopState AntiPhaseLoop::emitLoop(WaveGroup group, LoopState state, Value tiles,
 }
 
 void AntiPhaseLoop::emitClosing(WaveGroup group) {
-  Emitter &e = frame_.emit();
-  if (group != WaveGroup::Keys)
-    return;
-  // The DMA of tiles past the end moves nothing but zeros, yet it must not write to LDS that
-  // already belongs to the next workgroup.
-  e.waitVectorMemory(0);
-  e.barrier();
+  // Tiles past the end are nothing but zeros, yet they must not be written to LDS that already
+  // belongs to the next workgroup.
+  ownStream(group).drain();
+  if (group == WaveGroup::Keys)
+    frame_.emit().barrier();
 }
 
 SmallVector<Value> AntiPhaseLoop::emitSoftmax(LoopState &state, bool masked) {
@@ -179,50 +161,29 @@ SmallVector<Value> AntiPhaseLoop::scoresOf(const MatrixPhase &phase, int first) 
   return scores;
 }
 
-void AntiPhaseLoop::addKeyRequests(MatrixPhase &phase, LoopState &state, StreamCursor &next) {
-  struct Target {
-    Value descriptor, base;
-  };
-  auto target = std::make_shared<Target>();
-  phase.addSideOperation(0, [this, target, &state] {
-    target->descriptor = keys_.descriptor(state.cursor);
-    target->base = keys_.dmaBase(state.keyBuffers.back());
+void AntiPhaseLoop::addRequests(MatrixPhase &phase, WaveGroup group, const LoopState &state,
+                                StreamState &next) {
+  TileStream &own = ownStream(group);
+  auto request = std::make_shared<TileRequest>();
+  phase.addSideOperation(0, [&own, request, group, &state] {
+    *request = own.open(state.stream, ownTarget(group, state));
   });
-  for (int transfer = 0; transfer < keys_.transfers(); ++transfer)
-    phase.addSideOperation(transfer + 1, [this, target, transfer] {
-      keys_.emitDma(transfer, target->descriptor, target->base);
-    });
-  phase.addSideOperation(keys_.transfers() + 2,
-                         [this, &state, &next] { next = keys_.advance(state.cursor); });
-}
-
-void AntiPhaseLoop::addValueRequests(MatrixPhase &phase, LoopState &state, StreamCursor &next,
-                                     SmallVector<Value> &staged) {
-  auto descriptor = std::make_shared<Value>();
-  phase.addSideOperation(
-      0, [this, descriptor, &state] { *descriptor = values_.descriptor(state.cursor); });
-  for (int transfer = 0; transfer < values_.transfers(); ++transfer)
-    phase.addSideOperation(transfer + 1, [this, descriptor, transfer, &staged] {
-      staged.push_back(values_.load(transfer, *descriptor));
-    });
-  phase.addSideOperation(values_.transfers() + 2,
-                         [this, &state, &next] { next = values_.advance(state.cursor); });
+  const int transfers = own.transfers();
+  for (int transfer = 0; transfer < transfers; ++transfer)
+    phase.addSideOperation(transfer + 1,
+                           [&own, request, transfer] { own.transfer(transfer, *request); });
+  phase.addSideOperation(transfers + 2, [&own, request, &state, &next] {
+    next = own.close(state.stream, std::move(*request));
+  });
 }
 
 void AntiPhaseLoop::emitIdleTile(WaveGroup group, LoopState &state) {
   Emitter &e = frame_.emit();
-  if (group == WaveGroup::Keys) {
-    e.waitVectorMemory(frame_.schedule().keyWait);
-    e.barrier();
-    keys_.emitTile(state.cursor, state.keyBuffers.back());
-    state.cursor = keys_.advance(state.cursor);
-  } else {
-    values_.store(state.staged, state.valueBuffers.back());
-    e.waitLds(0);
-    e.barrier();
-    state.staged = values_.loadTile(state.cursor);
-    state.cursor = values_.advance(state.cursor);
-  }
+  TileStream &own = ownStream(group);
+  own.publish(state.stream, ownTarget(group, state));
+  own.waitPublished(/*readAhead=*/false);
+  e.barrier();
+  state.stream = own.requestTile(state.stream, ownTarget(group, state));
   e.barrier();
   state.tile = e.add(state.tile, 1);
   rotate(state.keyBuffers);
@@ -238,47 +199,37 @@ void AntiPhaseLoop::emitTile(WaveGroup group, LoopState &state, TileKind kind) {
   SmallVector<Value> valueBases = values_.fragmentBases(state.valueBuffers.front());
   SmallVector<Value> keyBases = keys_.fragmentBases(state.keyBuffers.front());
   e.schedBarrier();
-  if (group == WaveGroup::Values) {
-    values_.store(state.staged, state.valueBuffers.back());
-    e.schedBarrier();
-  }
+  ownStream(group).publish(state.stream, ownTarget(group, state));
+  e.schedBarrier();
 
   MatrixPhase phase(e, frame_.atom(), schedule.ring, schedule.pre);
   addOutputProducts(phase, state, std::move(valueBases), probabilities);
   const int scores = addScoreProducts(phase, std::move(keyBases));
-  StreamCursor cursor;
-  SmallVector<Value> staged;
+  StreamState stream;
   Value tile;
-  if (group == WaveGroup::Keys)
-    addKeyRequests(phase, state, cursor);
-  else
-    addValueRequests(phase, state, cursor, staged);
-  const int requests = group == WaveGroup::Keys ? keys_.transfers() : values_.transfers();
-  phase.addSideOperation(requests + 2, [&] { tile = e.add(state.tile, 1); });
+  addRequests(phase, group, state, stream);
+  phase.addSideOperation(ownStream(group).transfers() + 2, [&] { tile = e.add(state.tile, 1); });
 
   // Reads and priority before the barrier, nothing between it and the first MFMA: whatever stands
   // there is paid by both groups.
   phase.prefetch();
-  if (group == WaveGroup::Keys)
-    e.waitVectorMemory(schedule.keyWait);
-  else
-    e.waitLds(schedule.valueWait); // LDS answers in order, so the stores before the reads are done
+  ownStream(group).waitPublished(/*readAhead=*/true);
   e.setPriority(schedule.matrixPriority);
   e.barrier();
   phase.emit();
   e.barrier();
   e.setPriority(schedule.softmaxPriority);
-  if (schedule.loopEndNop >= 0) {
-    e.nop(schedule.loopEndNop);
-    e.schedBarrier();
-  }
+  // LLVM 22 counts the latch's s_branch, which is not executed, and would leave the first max one
+  // wait state short of the last MFMA. Two instructions and the latch stand between them anyway.
+  constexpr int kBetween = 5;
+  e.nop(frame_.resultStates() - kBetween);
+  e.schedBarrier();
 
   for (auto [index, output] : llvm::enumerate(state.outputs))
     output = phase.accumulator(static_cast<int>(index));
   state.scores = scoresOf(phase, scores);
-  state.cursor = cursor;
+  state.stream = stream;
   state.tile = tile;
-  state.staged = staged;
   rotate(state.keyBuffers);
   rotate(state.valueBuffers);
 }

@@ -7,17 +7,17 @@
 //   A: prologue | V(0) | M(0) | V(1) | M(1) ...        | closing
 //   B: prologue | QK(0)| V(0) | M(0) | V(1) ... | M(last)
 //
-// K[t + buffers] is requested by A in M(t) into the buffer that B's QK(t) left one phase before,
-// and published by A's wait at the end of V(t + buffers - 1). V[t + 2] is loaded by B in M(t),
-// written at the end of its V(t + 1), one phase before A needs it, hence reads may precede the
-// barrier of M.
+// By DMA, a tile is requested in M(t) into the buffer that its readers left one phase before: A
+// requests K[t + buffers], B V[t + buffers - 1]. Through registers, B loads V[t + 2] in M(t) and
+// stores it at the end of its V(t + 1). The wait at the end of a softmax phase publishes K[t + 1]
+// to A's next phase, V[t + 1] one phase before A needs it, hence reads of V may precede the barrier
+// of M.
 
-#include "compiler/lowering/KeyStream.h"
 #include "compiler/lowering/MatrixPhase.h"
 #include "compiler/lowering/OnlineSoftmax.h"
 #include "compiler/lowering/QueryFragments.h"
 #include "compiler/lowering/ScoreFunctions.h"
-#include "compiler/lowering/ValueStream.h"
+#include "compiler/lowering/TileStream.h"
 
 namespace wavesmith::compiler {
 
@@ -33,11 +33,10 @@ struct LoopState {
   mlir::SmallVector<mlir::Value> outputs; ///< O^T, an accumulator for each block of columns
   mlir::SmallVector<mlir::Value> scores;  ///< S^T of the next softmax phase, for each block of keys
   SoftmaxState softmax;
-  StreamCursor cursor;                         ///< of the group's own stream
+  StreamState stream;                          ///< of the stream that the group brings
   mlir::Value tile;                            ///< of the next softmax phase
   mlir::SmallVector<mlir::Value> keyBuffers;   ///< LDS bytes of K[t+1], ..., K[t+buffers]
-  mlir::SmallVector<mlir::Value> valueBuffers; ///< of V[t], V[t+1]
-  mlir::SmallVector<mlir::Value> staged;       ///< group B: V[t+1] in registers
+  mlir::SmallVector<mlir::Value> valueBuffers; ///< of V[t], ..., V[t+buffers-1]
 
   mlir::SmallVector<mlir::Value> flatten() const;
   /// The same shape with other values, in flatten's order.
@@ -48,7 +47,7 @@ class AntiPhaseLoop {
 public:
   using Value = mlir::Value;
 
-  AntiPhaseLoop(KernelFrame &frame, QueryFragments &query, KeyStream &keys, ValueStream &values,
+  AntiPhaseLoop(KernelFrame &frame, QueryFragments &query, TileStream &keys, TileStream &values,
                 ScoreFunctions scoreFunctions);
 
   /// First tiles on their way, QK(0) done; ends where both groups enter their loop.
@@ -69,14 +68,17 @@ private:
   /// Returns the first of the accumulators, one for each block of keys.
   int addScoreProducts(MatrixPhase &phase, mlir::SmallVector<Value> keyBases);
   mlir::SmallVector<Value> scoresOf(const MatrixPhase &phase, int first) const;
-  void addKeyRequests(MatrixPhase &phase, LoopState &state, StreamCursor &next);
-  void addValueRequests(MatrixPhase &phase, LoopState &state, StreamCursor &next,
-                        mlir::SmallVector<Value> &staged);
+  /// The next tile of the group's own stream, a transfer in each slot.
+  void addRequests(MatrixPhase &phase, WaveGroup group, const LoopState &state, StreamState &next);
+
+  TileStream &ownStream(WaveGroup group) { return group == WaveGroup::Keys ? keys_ : values_; }
+  static Value ownTarget(WaveGroup group, const LoopState &state) {
+    return (group == WaveGroup::Keys ? state.keyBuffers : state.valueBuffers).back();
+  }
 
   KernelFrame &frame_;
   QueryFragments &query_;
-  KeyStream &keys_;
-  ValueStream &values_;
+  TileStream &keys_, &values_;
   ScoreFunctions scoreFunctions_;
   OnlineSoftmax softmax_;
 };

@@ -15,9 +15,9 @@ void emitAttention(ModuleOp module, StringRef name, const KernelShape &shape,
   KernelFrame frame(module, name, shape, schedule, target, limits);
   Emitter &e = frame.emit();
   QueryFragments query(frame);
-  KeyStream keys(frame);
-  ValueStream values(frame);
-  AntiPhaseLoop loop(frame, query, keys, values, ScoreFunctions());
+  const std::unique_ptr<TileStream> keys = TileStream::keys(frame);
+  const std::unique_ptr<TileStream> values = TileStream::values(frame);
+  AntiPhaseLoop loop(frame, query, *keys, *values, ScoreFunctions());
   Epilogue epilogue(frame);
 
   // Everything after the branch exists once per group: registers are allocated independently and

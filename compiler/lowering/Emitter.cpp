@@ -1,6 +1,7 @@
 #include "compiler/lowering/Emitter.h"
 
 #include <cassert>
+#include <numeric>
 
 namespace wavesmith::compiler {
 
@@ -11,8 +12,8 @@ namespace {
 constexpr int kBufferFlags = 0x20000;
 } // namespace
 
-Emitter::Emitter(Location location, Block *entry)
-    : entry_(entry), builder_(location, location.getContext()) {
+Emitter::Emitter(Location location, Block *entry, const TargetFacts &target)
+    : entry_(entry), target_(target), builder_(location, location.getContext()) {
   builder_.setInsertionPointToEnd(entry);
 }
 
@@ -114,6 +115,16 @@ Value Emitter::splat(Value scalar, int count) {
   Value first = LLVM::InsertElementOp::create(builder_, poison, scalar, constant(0));
   return LLVM::ShuffleVectorOp::create(builder_, first, poison, SmallVector<int32_t>(count, 0));
 }
+Value Emitter::concatenate(ArrayRef<Value> vectors) {
+  if (vectors.size() == 1)
+    return vectors.front();
+  assert(vectors.size() % 2 == 0 && "halves");
+  const std::size_t half = vectors.size() / 2;
+  Value low = concatenate(vectors.take_front(half)), high = concatenate(vectors.drop_front(half));
+  SmallVector<int32_t> all(2 * cast<VectorType>(low.getType()).getNumElements());
+  std::iota(all.begin(), all.end(), 0);
+  return LLVM::ShuffleVectorOp::create(builder_, low, high, all);
+}
 SmallVector<Value> Emitter::matrixOperands(Value bytes, const MfmaAtom &atom) {
   const auto type = cast<VectorType>(bytes.getType());
   const int operandBits = 32 * atom.operandRegisters;
@@ -144,11 +155,15 @@ SmallVector<Value> Emitter::matrixOperands(Value bytes, const MfmaAtom &atom) {
 }
 
 Value Emitter::packBf16(Value low, Value high, PRounding rounding) {
-  // The target converts nothing to bf16: round in the integer domain, keep the high halves. Carries
+  if (target_.packedBf16Convert) {
+    Type pair = vector(2, builder_.getBF16Type());
+    return bitcast(LLVM::FPTruncOp::create(builder_, pair, packVector({low, high})), i32());
+  }
+  // No convert to bf16: round in the integer domain, keep the high halves. Carries
   // into the exponent are right; the NaNs that arithmetic produces survive.
   auto rounded = [&](Value a) {
     Value bits = bitcast(a, i32());
-    if (rounding == PRounding::NearestAway)
+    if (rounding == PRounding::Nearest)
       return add(bits, 0x8000);
     return add(add(bits, 0x7fff), bitAnd(shiftRight(bits, 16), 1));
   };
@@ -180,9 +195,19 @@ Value Emitter::ballotAny(Value condition) {
   Value lanes = ROCDL::BallotOp::create(builder_, i64(), condition);
   return compare(LLVM::ICmpPredicate::ne, lanes, constant64(0));
 }
-Value Emitter::exchange(Value byteIndex, Value a) {
-  Value bits = ROCDL::DsBpermuteOp::create(builder_, i32(), byteIndex, bitcast(a, i32()));
-  return bitcast(bits, f32());
+std::pair<Value, Value> Emitter::withPartner(Value partner, Value a) {
+  Value bits = bitcast(a, i32());
+  if (!target_.permlaneSwap) {
+    Value other = ROCDL::DsBpermuteOp::create(builder_, i32(), partner, bits);
+    return {a, bitcast(other, f32())};
+  }
+  // Swaps the upper half of its first operand with the lower half of its second.
+  Type pair = LLVM::LLVMStructType::getLiteral(builder_.getContext(), {i32(), i32()});
+  Value both = ROCDL::Permlane32SwapOp::create(builder_, pair, bits, bits, false, false);
+  auto half = [&](int64_t index) {
+    return bitcast(LLVM::ExtractValueOp::create(builder_, both, index), f32());
+  };
+  return {half(0), half(1)};
 }
 Value Emitter::mfma(const MfmaAtom &atom, Value a, Value b, Value c) {
   Value none = constant(0);
@@ -205,6 +230,12 @@ Value Emitter::offset(Value pointer, int bytes) {
 Value Emitter::loadLds(Value pointer, Type type, int align) {
   return LLVM::LoadOp::create(builder_, type, pointer, align);
 }
+Value Emitter::loadLdsTransposed(Value pointer) {
+  Type type = vector(4, builder_.getBF16Type());
+  Value read = ROCDL::ds_read_tr16_b64::create(builder_, type, pointer, ArrayAttr(), ArrayAttr(),
+                                               ArrayAttr());
+  return bitcast(read, vector(2, i32()));
+}
 void Emitter::storeLds(Value value, Value pointer, int align) {
   LLVM::StoreOp::create(builder_, value, pointer, align);
 }
@@ -223,9 +254,10 @@ void Emitter::bufferStore(Value value, Value resource, Value byteOffset) {
   ROCDL::RawPtrBufferStoreOp::create(builder_, value, resource, byteOffset, none, none, ArrayAttr(),
                                      ArrayAttr(), ArrayAttr());
 }
-void Emitter::bufferLoadToLds(Value resource, Value ldsPointer, Value laneOffset, int immediate) {
+void Emitter::bufferLoadToLds(Value resource, Value ldsPointer, int bytes, Value laneOffset,
+                              int immediate) {
   Value none = constant(0);
-  ROCDL::RawPtrBufferLoadLdsOp::create(builder_, resource, ldsPointer, constant(4), laneOffset,
+  ROCDL::RawPtrBufferLoadLdsOp::create(builder_, resource, ldsPointer, constant(bytes), laneOffset,
                                        none, constant(immediate), none, ArrayAttr(), ArrayAttr(),
                                        ArrayAttr());
 }

@@ -16,7 +16,7 @@ public:
   using Value = mlir::Value;
   using Type = mlir::Type;
 
-  Emitter(mlir::Location location, mlir::Block *entry);
+  Emitter(mlir::Location location, mlir::Block *entry, const TargetFacts &target);
 
   mlir::ImplicitLocOpBuilder &builder() { return builder_; }
 
@@ -68,6 +68,8 @@ public:
   Value element(Value vector, int index);
   Value packVector(mlir::ArrayRef<Value> elements);
   Value splat(Value scalar, int count);
+  /// The vectors of one type as one.
+  Value concatenate(mlir::ArrayRef<Value> vectors);
   /// Consecutive bytes of a lane as the operands of an instruction, one or several.
   mlir::SmallVector<Value> matrixOperands(Value bytes, const MfmaAtom &atom);
 
@@ -77,20 +79,26 @@ public:
   Value laneMap(const std::vector<BitField> &fields, Value x);
   Value perm(Value high, Value low, std::uint32_t selector); ///< v_perm_b32
   Value readFirstLane(Value a);
-  Value ballotAny(Value condition);         ///< uniform: some lane's condition holds
-  Value exchange(Value byteIndex, Value a); ///< float of the lane byteIndex / 4
+  Value ballotAny(Value condition); ///< uniform: some lane's condition holds
+  /// The floats of this lane and of its partner lane ^ 32, in either order; `partner` is 4 * (lane
+  /// ^ 32).
+  std::pair<Value, Value> withPartner(Value partner, Value a);
   Value mfma(const MfmaAtom &atom, Value a, Value b, Value c);
 
   // Memory. Offsets are bytes.
   Value offset(Value pointer, Value bytes);
   Value offset(Value pointer, int bytes); ///< constant last, so that it folds into the instruction
   Value loadLds(Value pointer, Type type, int align);
+  /// 8 bytes of a transpose of 16-bit elements: of 16 lanes, lane 4 r + q points to columns 4 q..
+  /// of row r, and lane c receives rows 0..3 of column c.
+  Value loadLdsTransposed(Value pointer);
   void storeLds(Value value, Value pointer, int align);
   /// A raw buffer over [base, base + bytes); base must be uniform, bytes is a uniform i32.
   Value bufferResource(Value base, Value bytes);
   Value bufferLoad(Type type, Value resource, Value byteOffset);
   void bufferStore(Value value, Value resource, Value byteOffset);
-  void bufferLoadToLds(Value resource, Value ldsPointer, Value laneOffset, int immediate);
+  void bufferLoadToLds(Value resource, Value ldsPointer, int bytes, Value laneOffset,
+                       int immediate);
 
   // Machine control.
   void schedBarrier(); ///< nothing moves across, costs no instruction
@@ -112,6 +120,7 @@ private:
   Value cached(mlir::Attribute attribute, Type type);
 
   mlir::Block *entry_;
+  const TargetFacts &target_;
   mlir::ImplicitLocOpBuilder builder_;
   mlir::DenseMap<std::pair<mlir::Attribute, mlir::Type>, Value> constants_;
   mlir::Operation *lastConstant_ = nullptr;

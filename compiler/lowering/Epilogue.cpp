@@ -106,7 +106,8 @@ void Epilogue::storePartial(ArrayRef<Run> runs, Value lse) {
 
 void Epilogue::emit(ArrayRef<Value> outputs, const SoftmaxState &state) {
   Emitter &e = frame_.emit();
-  Value rowSum = e.fadd(state.rowSum, e.exchange(frame_.partner(), state.rowSum));
+  auto [one, other] = e.withPartner(frame_.partner(), state.rowSum);
+  Value rowSum = e.fadd(one, other);
   SmallVector<Run> runs = normalise(outputs, rowSum);
   Value lse = logSumExp(state, rowSum);
   if (!frame_.shape().splitKv) {

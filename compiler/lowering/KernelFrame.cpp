@@ -23,9 +23,11 @@ constexpr const char *kAbsentInputs[] = {
 KernelFrame::KernelFrame(ModuleOp module, StringRef name, const KernelShape &shape,
                          const Schedule &schedule, const TargetFacts &target,
                          const KeyLimits &limits)
-    : shape_(shape), schedule_(schedule), atom_(atoms(target, shape.element).front()),
+    : shape_(shape), schedule_(schedule), target_(target),
+      atom_(atoms(target, shape.element).front()),
       keys_(keyImage(atom_, schedule, shape.headDimQk, target)),
       values_(valueImage(atom_, schedule, shape.headDimV, target)) {
+  values_.offset = keys_.totalBytes(); // all in one LDS object
   createFunction(module, name);
   createLds(module, name);
   emitIds();
@@ -75,7 +77,7 @@ void KernelFrame::createFunction(ModuleOp module, StringRef name) {
     function_.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
 
   Block *entry = function_.addEntryBlock(builder);
-  emit_ = std::make_unique<Emitter>(module.getLoc(), entry);
+  emit_ = std::make_unique<Emitter>(module.getLoc(), entry, target_);
   auto argument = entry->args_begin();
   KernelArguments &a = arguments_;
   for (Value *member : {&a.q,

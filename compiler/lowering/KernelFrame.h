@@ -45,9 +45,8 @@ public:
   const MfmaAtom &atom() const { return atom_; }
   const LdsImage &keys() const { return keys_; }
   const LdsImage &values() const { return values_; }
-  /// LDS byte of buffer `index`; the V buffers follow those of K in the one LDS object.
-  int keyBuffer(int index) const { return index * keys_.bufferBytes; }
-  int valueBuffer(int index) const { return keys_.totalBytes() + index * values_.bufferBytes; }
+  /// Wait states from an MFMA until other instructions may use its result.
+  int resultStates() const { return atom_.passes + target_.mfmaResultStates; }
 
   mlir::LLVM::LLVMFuncOp function() { return function_; }
   Emitter &emit() { return *emit_; }
@@ -62,7 +61,7 @@ public:
   Value groupWave() const { return groupWave_; } ///< uniform, 0..3
   Value unitRow() const { return unitRow_; }     ///< this lane's query row within the unit
   Value unitRows() const { return unitRows_; }   ///< uniform: valid rows of the unit, at most 256
-  Value partner() const { return partner_; }     ///< byte index of lane ^ 32 for Emitter::exchange
+  Value partner() const { return partner_; }     ///< 4 * (lane ^ 32), for Emitter::withPartner
 
   /// Uniform: tiles in which every row sees all keys, tiles in which some row of a wave group (0,
   /// 1) sees some key, and tiles in which any row does.
@@ -86,6 +85,7 @@ private:
 
   KernelShape shape_;
   Schedule schedule_;
+  const TargetFacts &target_;
   MfmaAtom atom_;
   LdsImage keys_, values_;
   mlir::LLVM::LLVMFuncOp function_;

@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <map>
+#include <numeric>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -15,13 +16,15 @@ constexpr int kLanes = 64;
 constexpr int kGroupWaves = 4;
 /// Rows of an A operand: keys of K, columns of V.
 constexpr int kBlock = 32;
-/// What one DMA instruction fills: a dword of each lane.
-constexpr int kLineDataBytes = 256;
 /// Bytes of a row that the lanes fetch together; what is left of a row makes a smaller piece.
 constexpr int kSegmentBytes = 128;
 /// Keeps 16-byte reads of consecutive lines off each other's banks.
 constexpr int kPadBytes = 16;
+/// Keeps transposing reads of four consecutive lines off each other's banks: 64 bytes of each.
+constexpr int kTransposePadBytes = 64;
 constexpr int kFragmentBytes = 16;
+
+int log2(int powerOfTwo) { return __builtin_ctz(static_cast<unsigned>(powerOfTwo)); }
 
 int evaluateFields(const std::vector<BitField> &fields, int x) {
   int sum = 0;
@@ -30,39 +33,49 @@ int evaluateFields(const std::vector<BitField> &fields, int x) {
   return sum;
 }
 
-/// Lanes that one LDS cycle serves together (32 banks).
-std::vector<std::vector<int>> lanePhases(int bytes, bool write) {
-  std::vector<std::vector<int>> phases;
-  auto consecutive = [&](int size) {
-    for (int first = 0; first < kLanes; first += size) {
-      std::vector<int> phase;
-      for (int lane = 0; lane < size; ++lane)
-        phase.push_back(first + lane);
-      phases.push_back(phase);
-    }
-  };
-  if (bytes == 8)
-    consecutive(16);
-  else if (write)
-    consecutive(8);
-  else
-    for (int half : {0, 32})
-      for (auto [low, high] : {std::pair{0, 20}, {4, 16}, {8, 28}, {12, 24}}) {
-        std::vector<int> phase;
-        for (int lane = 0; lane < 4; ++lane)
-          phase.push_back(half + low + lane);
-        for (int lane = 0; lane < 4; ++lane)
-          phase.push_back(half + high + lane);
-        phases.push_back(phase);
-      }
+using Phases = std::vector<std::vector<int>>;
+
+/// Phases of `size` consecutive lanes.
+Phases consecutiveLanes(int size) {
+  Phases phases;
+  for (int first = 0; first < kLanes; first += size) {
+    phases.emplace_back(size);
+    std::iota(phases.back().begin(), phases.back().end(), first);
+  }
   return phases;
+}
+
+/// Phases of lane quads, given for the lower half of the wave and repeated for the upper.
+Phases laneQuads(const std::vector<std::vector<int>> &lower) {
+  Phases phases;
+  for (int half : {0, kLanes / 2})
+    for (const std::vector<int> &quads : lower) {
+      std::vector<int> &phase = phases.emplace_back();
+      for (int quad : quads)
+        for (int lane = 0; lane < 4; ++lane)
+          phase.push_back(half + quad + lane);
+    }
+  return phases;
+}
+
+/// Lanes that one LDS cycle serves together, as measured on MI300X (32 banks) and MI355X (64).
+/// Nothing is published of transposing reads; they are taken for reads of their size.
+Phases lanePhases(const TargetFacts &target, int bytes, bool write) {
+  const bool wide = target.ldsBanks == 64 && !write;
+  if (bytes == 8)
+    return consecutiveLanes(wide ? 32 : 16);
+  if (write)
+    return consecutiveLanes(8);
+  if (wide)
+    return laneQuads({{0, 12, 20, 24}, {4, 8, 16, 28}});
+  return laneQuads({{0, 20}, {4, 16}, {8, 28}, {12, 24}});
 }
 
 /// Cycles beyond one in the worst phase: the most distinct dwords that meet in one bank.
 template <typename ByteOf>
 int worstConflict(const TargetFacts &target, int bytes, bool write, ByteOf byteOf) {
   int worst = 0;
-  for (const std::vector<int> &phase : lanePhases(bytes, write)) {
+  for (const std::vector<int> &phase : lanePhases(target, bytes, write)) {
     std::map<int, std::set<int>> dwordsOfBank;
     for (int lane : phase)
       for (int byte = 0; byte < bytes; byte += 4) {
@@ -83,35 +96,45 @@ int LaneMap::evaluate(int laneId, int waveId) const {
 
 LdsImage keyImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
                   const TargetFacts &target) {
-  assert(atom.m == kBlock && schedule.blockN % kBlock == 0 && target.maxDmaBytes == 4 &&
-         "dword DMA image");
   LdsImage image;
   image.kind = LdsImage::Kind::RowLines;
+  image.lead = 1;
   image.rows = schedule.blockN;
   image.rowBytes = headDim * bytesOf(atom.input);
   image.buffers = schedule.kBuffers;
-  image.lineBytes = kLineDataBytes + kPadBytes;
+  // What one DMA instruction fills: some bytes of each lane.
+  image.transferBytes = target.maxDmaBytes;
+  const int lineData = kLanes * image.transferBytes;
+  image.lineBytes = lineData + kPadBytes;
   image.waveBytes = image.lineBytes;
   const int blocks = image.rows / kBlock;
+  if (atom.m != kBlock || image.rows % kBlock != 0)
+    return {};
   std::vector<std::vector<Fragment>> fragmentsOfBlock(blocks);
   int line = 0; // the next free one
   for (int column = 0, width; column < image.rowBytes; column += width) {
     width = std::min(kSegmentBytes, image.rowBytes - column);
-    // A line holds this piece of several rows: of every block, and of its upper half when there
-    // are more pieces than blocks.
-    const int lines = image.rows * width / kLineDataBytes;
-    const int halves = kBlock / lines, laneBits = __builtin_ctz(width / 4);
-    assert(lines * halves == kBlock && halves * blocks * width == kLineDataBytes);
-    const int blockBits = __builtin_ctz(blocks), lineBits = __builtin_ctz(lines);
+    // A line holds this piece of several rows: of every block, and of further rows of the block
+    // when there are more pieces than blocks. The latter are read together with other lines, and
+    // 128 bytes between them keep them apart.
+    const int lines = image.rows * width / lineData;
+    if (lines < kGroupWaves || lines > kBlock || lines * lineData != image.rows * width)
+      return {};
+    const int more = kBlock / lines, laneBits = log2(width / image.transferBytes);
+    const int blockBits = log2(blocks), lineBits = log2(lines), moreBits = log2(more);
+    const bool moreFirst = width >= kSegmentBytes;
+    const int moreBytes = moreFirst ? width : width * blocks;
+    const int blockBytes = moreFirst ? width * more : width;
     const int segment = static_cast<int>(image.segments.size());
-    image.segments.push_back({.globalRow = {.lane = {{laneBits, blockBits, kBlock},
-                                                     {laneBits + blockBits, 5 - lineBits, lines}},
-                                            .wave = {{0, 2, 1}}},
-                              .globalColumn = {.lane = {{0, laneBits, 4}}, .wave = {}},
-                              .read = {.lane = {{0, lineBits, image.lineBytes},
-                                                {lineBits, 5 - lineBits, width * blocks},
-                                                {5, 1, kFragmentBytes}},
-                                       .wave = {}}});
+    const BitField moreRows{laneBits + (moreFirst ? 0 : blockBits), moreBits, lines};
+    const BitField blockRows{laneBits + (moreFirst ? moreBits : 0), blockBits, kBlock};
+    image.segments.push_back(
+        {.globalRow = {.lane = {blockRows, moreRows}, .wave = {{0, 2, 1}}},
+         .globalColumn = {.lane = {{0, laneBits, image.transferBytes}}, .wave = {}},
+         .read = {.lane = {{0, lineBits, image.lineBytes},
+                           {lineBits, moreBits, moreBytes},
+                           {5, 1, kFragmentBytes}},
+                  .wave = {}}});
     for (int first = 0; first < lines; first += kGroupWaves)
       image.transfers.push_back({.segment = segment,
                                  .row = first,
@@ -120,7 +143,7 @@ LdsImage keyImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
     for (int block = 0; block < blocks; ++block)
       for (int chunk = 0; chunk < width; chunk += 2 * kFragmentBytes)
         fragmentsOfBlock[block].push_back(
-            {.segment = segment, .immediate = line * image.lineBytes + block * width + chunk});
+            {.segment = segment, .immediate = line * image.lineBytes + block * blockBytes + chunk});
     line += lines;
   }
   for (const std::vector<Fragment> &fragments : fragmentsOfBlock)
@@ -129,11 +152,13 @@ LdsImage keyImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
   return image;
 }
 
-LdsImage valueImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
-                    const TargetFacts &target) {
+namespace {
+
+/// Through registers: a dword of each lane, columns in 16 bytes of keys.
+LdsImage transposedImage(const MfmaAtom &atom, const Schedule &schedule, int headDim) {
   const int bytes = bytesOf(atom.input), dwordElements = 4 / bytes;
-  assert(atom.m == kBlock && schedule.blockN * bytes == kGroupWaves * kFragmentBytes &&
-         !target.transposeReads && "register transpose");
+  if (atom.m != kBlock || schedule.blockN * bytes != kGroupWaves * kFragmentBytes)
+    return {};
   LdsImage image;
   image.kind = LdsImage::Kind::Transposed;
   image.rows = schedule.blockN;
@@ -153,8 +178,9 @@ LdsImage valueImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
 
   // Neighbouring lanes take the quads of one dword column if there are more lanes than columns:
   // the lanes' stores then fill consecutive bytes, without a conflict.
-  const int lanesPerColumn = kLanes / dwords, sharedBits = __builtin_ctz(lanesPerColumn);
-  assert(lanesPerColumn * dwords == kLanes && lanesPerColumn <= quads);
+  const int lanesPerColumn = kLanes / dwords, sharedBits = log2(lanesPerColumn);
+  if (lanesPerColumn * dwords != kLanes || lanesPerColumn > quads)
+    return {};
   const int quadsPerLane = quads / lanesPerColumn;
   image.segments.push_back(
       {.globalRow = {.lane = {{0, sharedBits, quadStride * quadsPerLane}},
@@ -175,7 +201,7 @@ LdsImage valueImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
       image.fragments.push_back(
           {.segment = 0, .immediate = half * 2 * image.lineBytes + columnBytes(block * kBlock)});
   // Column number n in the order of LDS is element n / dwords of dword n % dwords.
-  const int dwordBits = __builtin_ctz(dwords);
+  const int dwordBits = log2(dwords);
   image.column = {.lane = {{0, std::min(5, dwordBits), dwordElements}}, .wave = {}};
   if (dwordBits < 5)
     image.column.lane.push_back({dwordBits, 5 - dwordBits, 1});
@@ -185,15 +211,75 @@ LdsImage valueImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
   return image;
 }
 
+/// By DMA, whole rows in lines; the reads transpose. One takes, for each 16 lanes, 4 keys of 16
+/// columns, so 8 keys for the wave.
+LdsImage transposeReadImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
+                            const TargetFacts &target) {
+  LdsImage image;
+  image.kind = LdsImage::Kind::TransposeReads;
+  image.rows = schedule.blockN;
+  image.rowBytes = headDim * bytesOf(atom.input);
+  image.buffers = schedule.vBuffers;
+  image.transferBytes = target.maxDmaBytes;
+  const int lineData = kLanes * image.transferBytes;
+  const int rowsOfLine = lineData / image.rowBytes, laneBits = log2(kLanes / rowsOfLine);
+  const int lines = image.rows / rowsOfLine;
+  constexpr int readRows = 8;
+  if (atom.m != kBlock || atom.input != ElementType::BF16 || atom.k != 2 * readRows ||
+      lines < readRows || rowsOfLine * image.rowBytes != lineData)
+    return {};
+  image.lineBytes = lineData + kTransposePadBytes;
+  image.bufferBytes = lines * image.lineBytes;
+  image.waveBytes = image.lineBytes;
+  // Line r holds rows r, r + lines, ... Lane 4 r + q of 16 points to row r and quad q of 16
+  // columns, and of the quads the middle two change places: a lane's accumulators of quads 0 and 2
+  // (or 1 and 3) are then 8 columns in a row.
+  image.segments.push_back(
+      {.globalRow = {.lane = {{laneBits, 6 - laneBits, lines}}, .wave = {{0, 2, 1}}},
+       .globalColumn = {.lane = {{0, laneBits, image.transferBytes}}, .wave = {}},
+       .read = {.lane = {{0, 1, 16},
+                         {1, 1, 8},
+                         {2, 2, image.lineBytes},
+                         {4, 1, 32},
+                         {5, 1, 4 * image.lineBytes}},
+                .wave = {}}});
+  image.column = {.lane = {{0, 2, 1}, {2, 1, 8}, {3, 1, 4}, {4, 1, 16}}, .wave = {{0, 5, kBlock}}};
+  for (int line = 0; line < lines; line += kGroupWaves)
+    image.transfers.push_back(
+        {.segment = 0, .row = line, .column = 0, .lds = line * image.lineBytes});
+
+  auto rowAt = [&](int row) {
+    return row % lines * image.lineBytes + row / lines * image.rowBytes;
+  };
+  image.fragmentBytes = 4 * atom.operandRegisters;
+  image.pieces = {0, rowAt(readRows)};
+  const int blockBytes = kBlock * bytesOf(atom.input);
+  for (int row = 0; row < image.rows; row += atom.k)
+    for (int block = 0; block < headDim / kBlock; ++block)
+      image.fragments.push_back({.segment = 0, .immediate = rowAt(row) + block * blockBytes});
+  return image;
+}
+
+} // namespace
+
+LdsImage valueImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
+                    const TargetFacts &target) {
+  return target.transposeReads ? transposeReadImage(atom, schedule, headDim, target)
+                               : transposedImage(atom, schedule, headDim);
+}
+
 BankConflicts bankConflicts(const LdsImage &image, const TargetFacts &target) {
   BankConflicts conflicts;
   for (const Fragment &fragment : image.fragments)
-    conflicts.reads = std::max(
-        conflicts.reads, worstConflict(target, image.fragmentBytes, false, [&](int lane) {
-          return image.segments[fragment.segment].read.evaluate(lane, 0) + fragment.immediate;
-        }));
+    for (int piece : image.pieces) {
+      auto byteOf = [&](int lane) {
+        return image.segments[fragment.segment].read.evaluate(lane, 0) + fragment.immediate + piece;
+      };
+      conflicts.reads = std::max(conflicts.reads,
+                                 worstConflict(target, image.readBytes(), /*write=*/false, byteOf));
+    }
   // A DMA instruction fills consecutive bytes and cannot conflict with itself.
-  if (image.kind == LdsImage::Kind::Transposed)
+  if (image.throughRegisters())
     for (int wave = 0; wave < kGroupWaves; ++wave)
       conflicts.writes =
           std::max(conflicts.writes, worstConflict(target, image.writeBytes, true, [&](int lane) {
@@ -202,42 +288,64 @@ BankConflicts bankConflicts(const LdsImage &image, const TargetFacts &target) {
   return conflicts;
 }
 
+namespace {
+
+/// Empty, or what is wrong with the buffers and waits of one stream.
+std::string streamReason(const char *name, const LdsImage &image, const StreamWaits &waits,
+                         int pre) {
+  if (image.throughRegisters()) {
+    if (image.buffers != 2)
+      return fmt::format("{} buffers for {} through registers: want 2", image.buffers, name);
+    if (waits.vmem != -1 || waits.lds < 0 || waits.lds > pre)
+      return fmt::format("waits vmem {} and lds {} for {} through registers: want -1 and 0..{}, or "
+                         "tiles are read before they are there",
+                         waits.vmem, waits.lds, name, pre);
+    return {};
+  }
+  if (image.tilesInFlight() < 0)
+    return fmt::format("{} buffers for {} by DMA: want at least {}", image.buffers, name,
+                       image.buffers - image.tilesInFlight());
+  const int vmem = static_cast<int>(image.transfers.size()) * image.tilesInFlight();
+  if (waits.lds != -1 || waits.vmem < 0 || waits.vmem > vmem)
+    return fmt::format("waits vmem {} and lds {} for {} by DMA: want 0..{} and -1, or tiles are "
+                       "read before they are there",
+                       waits.vmem, waits.lds, name, vmem);
+  return {};
+}
+
+} // namespace
+
 std::string unsupportedReason(const KernelShape &shape, const Schedule &schedule,
                               const TargetFacts &target) {
-  if (target.maxDmaBytes != 4 || target.transposeReads)
-    return fmt::format("target {} has no lowering: want gfx942", target.name);
-  if (shape.element != ElementType::BF16)
-    return "input type is not bf16: only bf16 is lowered for this target";
+  if (atoms(target, shape.element).empty())
+    return fmt::format("input type is not bf16: only bf16 is lowered for {}", target.name);
   constexpr std::array<std::pair<int, int>, 3> kDims{{{192, 128}, {128, 128}, {64, 64}}};
   if (std::find(kDims.begin(), kDims.end(), std::pair{shape.headDimQk, shape.headDimV}) ==
       kDims.end())
     return fmt::format("head dims {}x{}: want 192x128, 128x128 or 64x64", shape.headDimQk,
                        shape.headDimV);
-  if (schedule.blockM != 256 || schedule.blockN != 32 || schedule.waves != 8)
-    return fmt::format("tile {}x{} on {} waves: want 256x32 on 8", schedule.blockM, schedule.blockN,
+  if (schedule.blockM != 256 || schedule.waves != 8)
+    return fmt::format("tile of {} rows on {} waves: want 256 on 8", schedule.blockM,
                        schedule.waves);
-  if (schedule.kBuffers < 2 || schedule.vBuffers != 2)
-    return fmt::format("{} K and {} V buffers: want at least 2 and exactly 2", schedule.kBuffers,
-                       schedule.vBuffers);
+  const MfmaAtom &atom = atoms(target, shape.element).front();
+  const LdsImage keys = keyImage(atom, schedule, shape.headDimQk, target);
+  const LdsImage values = valueImage(atom, schedule, shape.headDimV, target);
+  if (!keys.bufferBytes || !values.bufferBytes)
+    return fmt::format("steps of {} keys have no LDS image on {}", schedule.blockN, target.name);
   if (schedule.pre < 1 || schedule.ring < schedule.pre)
     return fmt::format("ring {} with {} requested ahead: want 1 <= pre <= ring", schedule.ring,
                        schedule.pre);
   if (schedule.pipelineDistance < 1 || schedule.maxChains < 1 || schedule.sumChains < 1 ||
       schedule.maxChains > 8 || schedule.sumChains > 8)
     return "softmax pipeline distance and chains: want 1..8";
-  const MfmaAtom &atom = atoms(target, shape.element).front();
-  const LdsImage keys = keyImage(atom, schedule, shape.headDimQk, target);
-  const int keyWait = static_cast<int>(keys.transfers.size()) * (schedule.kBuffers - 2);
-  if (schedule.keyWait < 0 || schedule.keyWait > keyWait || schedule.valueWait < 0 ||
-      schedule.valueWait > schedule.pre)
-    return fmt::format("waits of {} for K and {} for V: want 0..{} and 0..{}, or tiles are read "
-                       "before they are there",
-                       schedule.keyWait, schedule.valueWait, keyWait, schedule.pre);
-  const int lds =
-      keys.totalBytes() + valueImage(atom, schedule, shape.headDimV, target).totalBytes();
+  for (auto [name, image, waits] :
+       {std::tuple{"K", &keys, &schedule.keyWaits}, std::tuple{"V", &values, &schedule.valueWaits}})
+    if (std::string reason = streamReason(name, *image, *waits, schedule.pre); !reason.empty())
+      return reason;
+  const int lds = keys.totalBytes() + values.totalBytes();
   if (lds > target.ldsBytes)
-    return fmt::format("{} bytes of LDS with {} K buffers: {} has {}", lds, schedule.kBuffers,
-                       target.name, target.ldsBytes);
+    return fmt::format("{} bytes of LDS with {} K and {} V buffers: {} has {}", lds,
+                       schedule.kBuffers, schedule.vBuffers, target.name, target.ldsBytes);
   return {};
 }
 

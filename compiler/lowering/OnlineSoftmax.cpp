@@ -49,7 +49,8 @@ void OnlineSoftmax::rescaleIfOutgrown(Value tileMaximum, SoftmaxState &state,
   e.branchIf(any, rare, {}, next, carried, kRarely);
 
   e.setBlock(rare);
-  Value rowMaximum = e.fmax(tileMaximum, e.exchange(frame_.partner(), tileMaximum));
+  auto [one, other] = e.withPartner(frame_.partner(), tileMaximum);
+  Value rowMaximum = e.fmax(one, other);
   Value moved = e.fneg(e.fmul(rowMaximum, scale));
   Value bias = e.select(outgrown(rowMaximum), moved, state.bias);
   Value factor = e.exp2(e.fsub(bias, state.bias));

@@ -21,9 +21,15 @@ struct KernelShape {
   bool splitKv = false; ///< units with slot >= 0 write float32 partials
 };
 
-/// How P is rounded to the input type: ties away from zero costs 3 VALU a pair, ties to even 11
-/// where the target has no packed convert.
-enum class PRounding : std::uint8_t { NearestAway, NearestEven };
+/// How P is rounded to bf16. Nearest leaves ties to what is cheapest: to even where the target has
+/// a packed convert (1 VALU a pair), away from zero where it has none (3; ties to even cost 11).
+enum class PRounding : std::uint8_t { Nearest, NearestEven };
+
+/// What the group that brings a stream waits for at the end of a softmax phase: how many of its own
+/// vector-memory and LDS operations may still be in flight. -1: it does not ask.
+struct StreamWaits {
+  int vmem = -1, lds = -1;
+};
 
 /// One schedule row: the anti-phase loop of two groups of four waves, 32 query rows a wave.
 struct Schedule {
@@ -34,20 +40,15 @@ struct Schedule {
   int pre = 3;  ///< fragments requested before the barrier that opens it
   int kBuffers = 2;
   int vBuffers = 2;
-  /// Before the barrier that ends a softmax phase: DMA of the K group and LDS operations of the V
-  /// group that may still be in flight.
-  int keyWait = 0;
-  int valueWait = 3;
+  StreamWaits keyWaits{.vmem = 0, .lds = -1};
+  StreamWaits valueWaits{.vmem = -1, .lds = 3};
   float rescaleThreshold = 8.0f; ///< log2 units that the maximum may outgrow its reference
-  PRounding pRounding = PRounding::NearestAway;
+  PRounding pRounding = PRounding::Nearest;
   int pipelineDistance = 4; ///< elements between fma, exp2 and pack of the softmax
   int maxChains = 2;        ///< independent v_max3 chains
   int sumChains = 2;        ///< independent row-sum accumulators within a tile
   int matrixPriority = 1;   ///< s_setprio of the matrix phase
   int softmaxPriority = 0;
-  /// Immediate of the s_nop at the loop's end: LLVM 22 counts the latch's not executed s_branch and
-  /// would leave the first max one wait state short of the last MFMA. Negative: none.
-  int loopEndNop = 6;
 };
 
 /// ((x >> shift) & (2^bits - 1)) * scale.
@@ -66,12 +67,12 @@ struct LaneMap {
 
 /// How the lanes of a wave meet one range of the rows' bytes: what they fetch and what they read.
 struct Segment {
-  LaneMap globalRow;    ///< row of a lane's dword, Transfer::row excluded
-  LaneMap globalColumn; ///< its byte in the row, Transfer::column excluded
+  LaneMap globalRow;    ///< row of a lane's bytes, Transfer::row excluded
+  LaneMap globalColumn; ///< their first byte in the row, Transfer::column excluded
   LaneMap read;         ///< LDS byte of the segment's fragments, Fragment::immediate excluded
 };
 
-/// One memory instruction of a wave that brings a piece of the tile: 64 lanes, one dword each.
+/// One memory instruction of a wave that brings a piece of the tile: 64 lanes, some bytes each.
 struct Transfer {
   int segment;
   int row;    ///< added to Segment::globalRow
@@ -79,7 +80,7 @@ struct Transfer {
   int lds;    ///< LDS byte that lane 0 of wave 0 fills (DMA only), buffer and waveBytes excluded
 };
 
-/// One LDS read of a wave.
+/// What a wave reads of LDS at once: bytes of each lane, one operand or several.
 struct Fragment {
   int segment;
   int immediate;
@@ -89,38 +90,52 @@ struct Fragment {
 /// RowLines (K): DMA in lines, each line = one segment of a few rows, padded between lines.
 /// Transposed (V): rows go through registers, v_perm gathers the elements of one column from 4 / e
 /// dwords of e-byte elements, and LDS holds 16 bytes of keys of one column contiguous.
+/// TransposeReads (V): DMA in lines of whole rows; the reads transpose.
 struct LdsImage {
-  enum class Kind : std::uint8_t { RowLines, Transposed };
+  enum class Kind : std::uint8_t { RowLines, Transposed, TransposeReads };
   Kind kind = Kind::RowLines;
   int rows = 0;        ///< keys of a tile
   int rowBytes = 0;    ///< bytes of one row in memory
-  int lineBytes = 0;   ///< LDS pitch of a line (K) or of a key group (V), padding included
-  int bufferBytes = 0; ///< one tile
+  int lineBytes = 0;   ///< LDS pitch of a line, or of a key group (Transposed), padding included
+  int bufferBytes = 0; ///< one tile; 0: there is no image for the combination
   int buffers = 0;
+  int offset = 0; ///< LDS byte of the first buffer
+  int lead = 0;   ///< 1: a matrix phase reads the tile of the next step (K), 0: of its own (V)
 
   std::vector<Segment> segments;
   std::vector<Transfer> transfers;
+  int transferBytes = 4;  ///< of a lane
+  int waveBytes = 0;      ///< DMA target per wave
   int fragmentBytes = 16; ///< of a lane
+  /// The reads that make a fragment: LDS bytes from its immediate.
+  std::vector<int> pieces{0};
   /// In the order of use: of keys, block after block; of values, all column blocks of a piece of
   /// the keys.
   std::vector<Fragment> fragments;
-  int waveBytes = 0; ///< RowLines: DMA target per wave
 
   LaneMap write;                   ///< Transposed: LDS byte of a lane's stores
   int writeBytes = 0;              ///< of one store: 16, 8 or 4
   std::vector<int> writeImmediate; ///< for the column of each element of a dword
-  /// Transposed: column of row `lane` of block `wave`. Blocks of 32 columns, the rows of an A
+  /// Values: column of row `lane` of block `wave`. Blocks of 32 columns, the rows of an A
   /// operand each, are cut so that a lane's accumulators make runs of at least 8 columns, which
   /// leave as 16-byte stores.
   LaneMap column;
 
+  bool throughRegisters() const { return kind == Kind::Transposed; }
   int totalBytes() const { return bufferBytes * buffers; }
+  /// Of one instruction and lane.
+  int readBytes() const { return fragmentBytes / static_cast<int>(pieces.size()); }
+  /// DMA: tiles that are requested before the first matrix phase, and those that may be in flight
+  /// when a softmax phase ends. V is read one phase earlier than K, since reads of it precede the
+  /// barrier.
+  int firstTiles() const { return buffers - 1 + lead; }
+  int tilesInFlight() const { return buffers - 3 + lead; }
 };
 
 /// The image of a K tile; fragment = (block of 32 keys, 32-byte chunk of a row), chunks fastest.
 LdsImage keyImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
                   const TargetFacts &target);
-/// The image of a V tile; fragment = (half of the keys, column block), blocks fastest.
+/// The image of a V tile; fragment = (piece of the keys, column block), blocks fastest.
 LdsImage valueImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
                     const TargetFacts &target);
 

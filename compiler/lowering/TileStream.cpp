@@ -1,24 +1,26 @@
 #include "compiler/lowering/TileStream.h"
 
+#include "compiler/lowering/DmaStream.h"
+#include "compiler/lowering/RegisterStream.h"
+
 namespace wavesmith::compiler {
 
 using namespace mlir;
 
-TileStream::TileStream(KernelFrame &frame, const LdsImage &image, Value base, Value rowStride,
-                       Value headStride)
-    : frame_(frame), image_(image) {
+TileStream::TileStream(KernelFrame &frame, const Source &source)
+    : frame_(frame), image_(source.image), waits_(source.waits) {
   Emitter &e = frame.emit();
   const WorkUnit &unit = frame.unit();
-  begin_.pointer =
-      frame.address(base, e.add(unit.kvBegin, unit.kv0), rowStride, unit.kvHead, headStride);
+  begin_.pointer = frame.address(source.base, e.add(unit.kvBegin, unit.kv0), source.rowStride,
+                                 unit.kvHead, source.headStride);
   begin_.rowsLeft = e.sub(unit.kv1, unit.kv0);
-  stride_ = e.truncate(rowStride);
-  gap_ = e.sub(stride_, image.rowBytes);
-  step_ = LLVM::MulOp::create(e.builder(), rowStride, e.constant64(image.rows));
+  stride_ = e.truncate(source.rowStride);
+  gap_ = e.sub(stride_, image_.rowBytes);
+  step_ = LLVM::MulOp::create(e.builder(), source.rowStride, e.constant64(image_.rows));
 
   // All lane offsets exist before the loop; transfers of one row share theirs.
   SmallVector<Value> firstOf;
-  for (const Segment &segment : image.segments) {
+  for (const Segment &segment : image_.segments) {
     Value row = e.laneMap(segment.globalRow.wave, frame.groupWave());
     if (!segment.globalRow.lane.empty())
       row = e.add(row, e.laneMap(segment.globalRow.lane, frame.lane()));
@@ -26,12 +28,45 @@ TileStream::TileStream(KernelFrame &frame, const LdsImage &image, Value base, Va
         e.add(e.mul(row, stride_), e.laneMap(segment.globalColumn.lane, frame.lane())));
     reads_.push_back(e.laneMap(segment.read.lane, frame.lane()));
   }
-  for (const Transfer &transfer : image.transfers) {
+  for (const Transfer &transfer : image_.transfers) {
     Value &offset = offsetOfRow_[{transfer.segment, transfer.row}];
     Value first = firstOf[transfer.segment];
     if (!offset)
       offset = transfer.row == 0 ? first : e.add(first, e.mul(stride_, transfer.row));
   }
+}
+
+std::unique_ptr<TileStream> TileStream::create(KernelFrame &frame, const Source &source) {
+  if (source.image.throughRegisters())
+    return std::make_unique<RegisterStream>(frame, source);
+  return std::make_unique<DmaStream>(frame, source);
+}
+
+std::unique_ptr<TileStream> TileStream::keys(KernelFrame &frame) {
+  const KernelArguments &a = frame.arguments();
+  return create(frame, {frame.keys(), frame.schedule().keyWaits, a.k, a.kRowStride, a.kHeadStride});
+}
+
+std::unique_ptr<TileStream> TileStream::values(KernelFrame &frame) {
+  const KernelArguments &a = frame.arguments();
+  return create(frame,
+                {frame.values(), frame.schedule().valueWaits, a.v, a.vRowStride, a.vHeadStride});
+}
+
+TileRequest TileStream::open(const StreamState &state, Value buffer) {
+  Value resource = descriptor(state.cursor);
+  return {.descriptor = resource, .target = target(buffer), .loaded = {}};
+}
+
+StreamState TileStream::close(const StreamState &state, TileRequest request) {
+  return {.cursor = advance(state.cursor), .staged = std::move(request.loaded)};
+}
+
+StreamState TileStream::requestTile(const StreamState &state, Value buffer) {
+  TileRequest request = open(state, buffer);
+  for (int index = 0; index < transfers(); ++index)
+    transfer(index, request);
+  return close(state, std::move(request));
 }
 
 StreamCursor TileStream::advance(StreamCursor cursor) {
@@ -68,10 +103,15 @@ int TileStream::operandsPerFragment() const {
 SmallVector<Value> TileStream::readFragment(ArrayRef<Value> fragmentBases, int index) {
   Emitter &e = frame_.emit();
   const Fragment &fragment = image_.fragments[index];
-  Value address = e.offset(fragmentBases[fragment.segment], fragment.immediate);
-  Value bytes =
-      e.loadLds(address, e.vector(image_.fragmentBytes / 4, e.i32()), image_.fragmentBytes);
-  return e.matrixOperands(bytes, frame_.atom());
+  const int bytes = image_.readBytes();
+  SmallVector<Value> pieces;
+  for (int piece : image_.pieces) {
+    Value from = e.offset(fragmentBases[fragment.segment], fragment.immediate + piece);
+    pieces.push_back(image_.kind == LdsImage::Kind::TransposeReads
+                         ? e.loadLdsTransposed(from)
+                         : e.loadLds(from, e.vector(bytes / 4, e.i32()), bytes));
+  }
+  return e.matrixOperands(e.concatenate(pieces), frame_.atom());
 }
 
 } // namespace wavesmith::compiler

@@ -1,7 +1,11 @@
 #pragma once
-// What the K and the V stream share: a cursor over the unit's key rows that advances on the scalar
-// unit with a 64-bit base, a descriptor that covers just the rows left of one tile, and the reads
-// of operand fragments from LDS. Rows past kv1 read as zeros and never touch memory.
+// A stream of K or V tiles from memory to LDS, and the reads of operand fragments from there: a
+// cursor over the unit's key rows that advances on the scalar unit with a 64-bit base, a descriptor
+// that covers just the rows left of one tile, and the way a tile travels (DmaStream or
+// RegisterStream, as the image says). One wave group brings a stream, both read it. Rows past kv1
+// read as zeros and never touch memory.
+
+#include <memory>
 
 #include "compiler/lowering/KernelFrame.h"
 
@@ -13,21 +17,51 @@ struct StreamCursor {
   mlir::Value rowsLeft; ///< rows up to kv1; may be negative
 };
 
+/// What the group that brings a stream carries from tile to tile.
+struct StreamState {
+  StreamCursor cursor; ///< of the tile that is requested next
+  mlir::SmallVector<mlir::Value>
+      staged; ///< the tile that waits in registers, if the way leads there
+};
+
+/// A tile that is being requested.
+struct TileRequest {
+  mlir::Value descriptor;
+  mlir::Value target;                    ///< of DMA: LDS byte of the wave's first line
+  mlir::SmallVector<mlir::Value> loaded; ///< otherwise: one value for each transfer
+};
+
 class TileStream {
 public:
   using Value = mlir::Value;
 
-  TileStream(KernelFrame &frame, const LdsImage &image, Value base, Value rowStride,
-             Value headStride);
+  static std::unique_ptr<TileStream> keys(KernelFrame &frame);
+  static std::unique_ptr<TileStream> values(KernelFrame &frame);
+  virtual ~TileStream() = default;
 
-  StreamCursor begin() const { return begin_; }
-  StreamCursor advance(StreamCursor cursor);
-  Value descriptor(StreamCursor cursor);
-
-  const LdsImage &image() const { return image_; }
   int transfers() const { return static_cast<int>(image_.transfers.size()); }
   int fragments() const { return static_cast<int>(image_.fragments.size()); }
   int operandsPerFragment() const;
+
+  /// Requests the tiles that must be on their way before the first matrix phase and waits for the
+  /// first one; a barrier then publishes it.
+  virtual StreamState emitFirstTiles() = 0;
+
+  // The next tile. `buffer` is the LDS byte of the last of the stream's buffers in the order of
+  // reading: nobody reads it then.
+  TileRequest open(const StreamState &state, Value buffer);
+  virtual void transfer(int index, TileRequest &request) = 0;
+  StreamState close(const StreamState &state, TileRequest request);
+  /// All of it at once, where no matrix phase hides it.
+  StreamState requestTile(const StreamState &state, Value buffer);
+
+  /// At the end of a softmax phase: what waits in registers goes to LDS.
+  virtual void publish(const StreamState &state, Value buffer) = 0;
+  /// Before the barrier that ends a softmax phase: the tile that is read next has landed.
+  /// `readAhead`: the matrix phase's first fragments are requested already.
+  virtual void waitPublished(bool readAhead) = 0;
+  /// Before the workgroup ends: no transfer may still write to its LDS.
+  virtual void drain() = 0;
 
   /// LDS addresses from which this lane reads the fragments of each segment in the buffer at that
   /// byte offset.
@@ -36,13 +70,28 @@ public:
   mlir::SmallVector<Value> readFragment(mlir::ArrayRef<Value> fragmentBases, int index);
 
 protected:
+  /// K or V as arguments and schedule describe it.
+  struct Source {
+    const LdsImage &image;
+    const StreamWaits &waits;
+    Value base, rowStride, headStride;
+  };
+  TileStream(KernelFrame &frame, const Source &source);
+
+  StreamCursor begin() const { return begin_; }
+  virtual Value target(Value buffer) = 0;
   /// This lane's byte offset of a transfer within the tile, column immediate excluded.
   Value laneOffset(int transfer);
 
   KernelFrame &frame_;
   const LdsImage &image_;
+  const StreamWaits &waits_;
 
 private:
+  static std::unique_ptr<TileStream> create(KernelFrame &frame, const Source &source);
+  StreamCursor advance(StreamCursor cursor);
+  Value descriptor(StreamCursor cursor);
+
   Value stride_;                                           ///< i32 row stride
   Value gap_;                                              ///< stride - rowBytes
   Value step_;                                             ///< i64 bytes of a tile

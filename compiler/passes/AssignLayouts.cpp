@@ -16,13 +16,6 @@ namespace {
 
 constexpr int kWaveLanes = 64;
 
-/// Row of the product that accumulator register `index` holds in the lanes of half (or quarter)
-/// `group`: groups of four registers, one group of rows for each group of lanes.
-int accumulatorRow(const MfmaAtom &atom, int index, int group) {
-  int groups = kWaveLanes / atom.n;
-  return 4 * groups * (index / 4) + 4 * group + index % 4;
-}
-
 /// Whether the accumulators of D^T of `producer`, packed in register order, are an operand of
 /// `consumer`: each block of the contraction must be whole, and each lane must hold its own column.
 /// The order inside a block is free, as long as the other operand is loaded in the same order.
@@ -35,7 +28,7 @@ bool accumulatorsAreOperand(const MfmaAtom &producer, const MfmaAtom &consumer) 
     std::set<int> rows;
     for (int group = 0; group < groups; ++group)
       for (int item = 0; item < items; ++item)
-        rows.insert(accumulatorRow(producer, first + item, group));
+        rows.insert(producer.accumulatorRow(first + item, group));
     bool whole = static_cast<int>(rows.size()) == consumer.k &&
                  *rows.rbegin() - *rows.begin() == consumer.k - 1 &&
                  *rows.begin() % consumer.k == 0;

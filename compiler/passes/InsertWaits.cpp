@@ -1,6 +1,5 @@
+#include "compiler/passes/Images.h"
 #include "compiler/passes/Passes.h"
-
-#include "dialects/tile/Tile.h"
 
 using namespace mlir;
 
@@ -11,13 +10,13 @@ namespace wavesmith::compiler {
 
 namespace {
 
-/// Transfers that one wave of a group issues for a tile by LDS DMA, a dword for each lane.
-int64_t dmaTransfers(tile::LoadOp load, int64_t waves) {
+/// Transfers that one wave of a group issues for a tile by LDS DMA, the widest that the target has.
+int64_t dmaTransfers(tile::LoadOp load, int64_t waves, const TargetFacts &target) {
   tile::TileType type = load.getTile().getType();
   int64_t bytes =
       type.getDim(0) * type.getDim(1) * (type.getElementType().getIntOrFloatBitWidth() / 8);
-  constexpr int64_t laneBytes = 4, lanes = 64;
-  return bytes / (laneBytes * lanes * (waves / 2));
+  constexpr int64_t lanes = 64;
+  return bytes / (target.maxDmaBytes * lanes * (waves / 2));
 }
 
 struct InsertWaitsPass : impl::InsertWaitsBase<InsertWaitsPass> {
@@ -33,9 +32,14 @@ struct InsertWaitsPass : impl::InsertWaitsBase<InsertWaitsPass> {
       signalPassFailure();
   }
 
-  // A tile staged in the matrix phase of step t is read from step t + buffers on; it is published
-  // by the barrier that ends the vector phase of step t + 1, one phase before its first reader.
+  // The barrier that ends the vector phase of step t publishes what the matrix phase of step t
+  // reads of step t + 1, and what the one of step t + 1 reads of its own step: reads of those
+  // precede their barrier. Of the tiles requested since then, all may be in flight.
   LogicalResult runOnLoop(tile::ForKeysOp loop) {
+    auto kernel = loop->getParentOfType<tile::KernelOp>();
+    const TargetFacts *target = findTarget(kernel.getTarget().value_or(""));
+    if (!target)
+      return kernel.emitOpError() << "has no target; run wavesmith-select-atoms first";
     SmallVector<Attribute> waits;
     tile::PhaseOp vector;
     for (tile::PhaseOp phase : loop.getBody().front().getOps<tile::PhaseOp>())
@@ -47,11 +51,18 @@ struct InsertWaitsPass : impl::InsertWaitsBase<InsertWaitsPass> {
         return WalkResult::interrupt();
       }
       int64_t vmem = -1, lds = -1;
-      if (load.getLds()->getKind() == tile::LdsKind::Rows)
-        vmem =
-            (load.getLds()->getBuffers() - 2) * dmaTransfers(load, loop.getSchedule()->getWaves());
-      else
+      if (isDma(load.getLds()->getKind())) {
+        bool next = load.getRows() == loop.getBody().getArgument(1);
+        int64_t tiles = load.getStaging()->getAhead() - (next ? 1 : 2);
+        if (tiles < 0) {
+          load.emitOpError() << "by DMA needs at least " << (next ? 2 : 3) << " buffers, not "
+                             << load.getLds()->getBuffers();
+          return WalkResult::interrupt();
+        }
+        vmem = tiles * dmaTransfers(load, loop.getSchedule()->getWaves(), *target);
+      } else {
         lds = loop.getSchedule()->getPre(); // the fragments requested after the writes
+      }
       waits.push_back(
           tile::WaitsAttr::get(&getContext(), load.getStaging()->getGroup(), vmem, lds));
       return WalkResult::advance();

@@ -41,9 +41,14 @@ def AssignLayouts : Pass<"wavesmith-assign-layouts", "::mlir::ModuleOp"> {
 
 def PlaceInLds : Pass<"wavesmith-place-in-lds", "::mlir::ModuleOp"> {
   let summary = "Gives every tile that is loaded inside a loop an LDS image";
+  let description = [{
+    A tile that is contracted along its rows is copied to LDS as it is. One that is contracted
+    across its rows is transposed: by the reads, if the target has reads that do, else in registers
+    on the way in.
+  }];
   let options = [
-    Option<"ring", "ring", "int64_t", "6", "operand fragments in flight in a matrix phase">,
-    Option<"pre", "pre", "int64_t", "3", "fragments read before the barrier that opens it">
+    Option<"keyBuffers", "key-buffers", "int64_t", "2", "tiles in LDS of what makes the scores">,
+    Option<"valueBuffers", "value-buffers", "int64_t", "2", "tiles in LDS of the weighted values">
   ];
 }
 

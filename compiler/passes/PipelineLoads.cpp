@@ -1,8 +1,7 @@
+#include "compiler/passes/Images.h"
 #include "compiler/passes/Passes.h"
 
 #include <mlir/IR/IRMapping.h>
-
-#include "dialects/tile/Tile.h"
 
 using namespace mlir;
 
@@ -125,12 +124,16 @@ private:
     });
   }
 
-  /// Each group brings one operand: its matrix phase then has one kind of memory work.
+  /// Each group brings one operand: its matrix phase then has one kind of memory work. It requests
+  /// a tile into the buffer that was read last before the one being read; in registers, one more
+  /// tile waits.
   void stage(Operation *op, int64_t group) {
     auto load = llvm::dyn_cast<tile::LoadOp>(op);
     if (!load)
       return;
-    int64_t ahead = load.getLds() ? load.getLds()->getBuffers() : 1;
+    int64_t ahead = 1;
+    if (load.getLds())
+      ahead = load.getLds()->getBuffers() - (isDma(load.getLds()->getKind()) ? 1 : 0);
     load.setStagingAttr(tile::StagingAttr::get(loop.getContext(), group, ahead));
   }
 

@@ -1,8 +1,5 @@
-#include "compiler/passes/Elements.h"
+#include "compiler/passes/Images.h"
 #include "compiler/passes/Passes.h"
-
-#include "compiler/lowering/Schedule.h"
-#include "dialects/tile/Tile.h"
 
 using namespace mlir;
 
@@ -53,8 +50,8 @@ struct PlaceInLdsPass : impl::PlaceInLdsBase<PlaceInLdsPass> {
     Schedule schedule;
     schedule.blockM = dot.getResult().getType().getDim(0);
     schedule.blockN = type.getDim(0);
-    schedule.ring = ring;
-    schedule.pre = pre;
+    schedule.kBuffers = keyBuffers;
+    schedule.vBuffers = valueBuffers;
     // A contraction along the row reads row pieces as they are; one along the rows needs the
     // transpose.
     bool alongRow = dot.getTransposed();
@@ -62,9 +59,7 @@ struct PlaceInLdsPass : impl::PlaceInLdsBase<PlaceInLdsPass> {
                               : valueImage(*atom, schedule, type.getDim(1), *facts);
     if (image.bufferBytes <= 0)
       return load.emitOpError() << "has no LDS image for " << type << " on " << facts->name;
-    auto kind = image.kind == LdsImage::Kind::RowLines ? tile::LdsKind::Rows
-                                                       : tile::LdsKind::Transposed;
-    load.setLdsAttr(tile::LdsAttr::get(&getContext(), kind, offset, image.bufferBytes,
+    load.setLdsAttr(tile::LdsAttr::get(&getContext(), kindOf(image), offset, image.bufferBytes,
                                        image.lineBytes, image.buffers));
     offset += image.totalBytes();
     return success();

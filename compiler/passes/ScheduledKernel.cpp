@@ -1,6 +1,7 @@
 #include "compiler/passes/ScheduledKernel.h"
 
 #include "compiler/passes/Elements.h"
+#include "compiler/passes/Images.h"
 
 using namespace mlir;
 
@@ -186,10 +187,13 @@ private:
 
   LogicalResult readWaits(tile::PhaseOp phase) {
     for (auto waits : phase.getWaits().getAsRange<tile::WaitsAttr>()) {
-      if (waits.getVmem() >= 0)
-        result_.schedule.keyWait = static_cast<int>(waits.getVmem());
-      if (waits.getLds() >= 0)
-        result_.schedule.valueWait = static_cast<int>(waits.getLds());
+      // The first group brings the keys, the second the values: readStagedLoad.
+      if (waits.getGroup() != 0 && waits.getGroup() != 1)
+        return phase.emitOpError()
+               << "waits in group " << waits.getGroup() << "; there are 0 and 1";
+      Schedule &schedule = result_.schedule;
+      (waits.getGroup() == 0 ? schedule.keyWaits : schedule.valueWaits) = {
+          .vmem = static_cast<int>(waits.getVmem()), .lds = static_cast<int>(waits.getLds())};
     }
     if (phase.getWaits().empty())
       return phase.emitOpError() << "has no waits; run wavesmith-insert-waits first";
@@ -223,8 +227,9 @@ private:
     LdsImage keys = keyImage(atom, result_.schedule, result_.shape.headDimQk, *result_.target);
     LdsImage values = valueImage(atom, result_.schedule, result_.shape.headDimV, *result_.target);
     auto matches = [](tile::LdsAttr lds, const LdsImage &image, int offset) {
-      return lds && lds.getOffset() == offset && lds.getBytes() == image.bufferBytes &&
-             lds.getLine() == image.lineBytes && lds.getBuffers() == image.buffers;
+      return lds && lds.getKind() == kindOf(image) && lds.getOffset() == offset &&
+             lds.getBytes() == image.bufferBytes && lds.getLine() == image.lineBytes &&
+             lds.getBuffers() == image.buffers;
     };
     if (!matches(keyLds_, keys, 0) || !matches(valueLds_, values, keys.totalBytes()))
       return kernel_.emitOpError() << "places its tiles in LDS other than the target's images";
@@ -237,10 +242,11 @@ private:
       return load.emitOpError() << "is neither placed nor staged";
     bool keys = isArgument(load.getTensor(), K);
     bool rows = lds.getKind() == tile::LdsKind::Rows;
+    int64_t ahead = lds.getBuffers() - (isDma(lds.getKind()) ? 1 : 0);
     if (keys != rows || load.getStaging()->getGroup() != (keys ? 0 : 1) ||
-        (!keys && !isArgument(load.getTensor(), V)))
+        load.getStaging()->getAhead() != ahead || (!keys && !isArgument(load.getTensor(), V)))
       return load.emitOpError() << "is not keys by DMA from the first group, or values transposed "
-                                   "by the second";
+                                   "by the second, as far ahead as its buffers let it";
     (keys ? keyLds_ : valueLds_) = lds;
     if (keys) {
       result_.schedule.kBuffers = static_cast<int>(lds.getBuffers());

@@ -5,7 +5,7 @@
 namespace wavesmith::compiler {
 namespace {
 
-constexpr std::array<TargetFacts, 1> kTargets{{
+constexpr std::array<TargetFacts, 2> kTargets{{
     {.name = "gfx942",
      .ldsBytes = 65536,
      .ldsBanks = 32,
@@ -14,7 +14,18 @@ constexpr std::array<TargetFacts, 1> kTargets{{
      .transposeReads = false,
      .packedBf16Convert = false,
      .permlaneSwap = false,
+     .mfmaResultStates = 3,
      .fp8 = ElementType::F8E4M3Fnuz},
+    {.name = "gfx950",
+     .ldsBytes = 163840,
+     .ldsBanks = 64,
+     .vgprsPerSimdLane = 512,
+     .maxDmaBytes = 16,
+     .transposeReads = true,
+     .packedBf16Convert = true,
+     .permlaneSwap = true,
+     .mfmaResultStates = 4,
+     .fp8 = ElementType::F8E4M3Ocp},
 }};
 
 constexpr std::array<MfmaAtom, 1> kGfx942Bf16{{
@@ -43,6 +54,19 @@ constexpr std::array<MfmaAtom, 1> kGfx942Fp8{{
      .accumulatorRegisters = 16},
 }};
 
+constexpr std::array<MfmaAtom, 1> kGfx950Bf16{{
+    {.name = "mfma_f32_32x32x16_bf16",
+     .op = "rocdl.mfma.f32.32x32x16.bf16",
+     .form = OperandForm::BF16x8,
+     .input = ElementType::BF16,
+     .m = 32,
+     .n = 32,
+     .k = 16,
+     .passes = 8,
+     .operandRegisters = 4,
+     .accumulatorRegisters = 16},
+}};
+
 } // namespace
 
 std::span<const TargetFacts> targets() { return kTargets; }
@@ -59,6 +83,8 @@ std::span<const MfmaAtom> atoms(const TargetFacts &target, ElementType input) {
     return kGfx942Bf16;
   if (target.name == "gfx942" && input == target.fp8)
     return kGfx942Fp8;
+  if (target.name == "gfx950" && input == ElementType::BF16)
+    return kGfx950Bf16;
   return {};
 }
 

@@ -20,6 +20,7 @@ struct TargetFacts {
   bool transposeReads;    ///< ds_read_*_tr_*
   bool packedBf16Convert; ///< v_cvt_pk_bf16_f32
   bool permlaneSwap;      ///< v_permlane32_swap_b32
+  int mfmaResultStates;   ///< wait states beyond its passes until others may use an MFMA's result
   ElementType fp8;        ///< the FP8 format of its matrix core
 };
 
@@ -38,6 +39,12 @@ struct MfmaAtom {
   int passes;               ///< of 4 clocks
   int operandRegisters;     ///< VGPRs of A (and of B) per lane
   int accumulatorRegisters; ///< VGPRs of C/D per lane
+
+  /// Row of D that register `index` holds in the lanes of `group` (lane / n).
+  constexpr int accumulatorRow(int index, int group = 0) const {
+    const int groups = 64 / n;
+    return 4 * groups * (index / 4) + 4 * group + index % 4;
+  }
 };
 
 const TargetFacts *findTarget(std::string_view name); ///< null when unknown

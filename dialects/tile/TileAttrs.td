@@ -41,7 +41,8 @@ def Tile_MmaAttr : Tile_Attr<"Mma", "mma"> {
 
 def Tile_LdsKind : I32EnumAttr<"LdsKind", "how a tile reaches LDS", [
   I32EnumAttrCase<"Rows", 0, "rows">,
-  I32EnumAttrCase<"Transposed", 1, "transposed">
+  I32EnumAttrCase<"Transposed", 1, "transposed">,
+  I32EnumAttrCase<"TransposeReads", 2, "transpose_reads">
 ]> {
   let cppNamespace = "::wavesmith::tile";
   let genSpecializedAttr = 0;
@@ -52,7 +53,8 @@ def Tile_LdsAttr : Tile_Attr<"Lds", "lds"> {
   let description = [{
     `rows`: copied by LDS DMA as lines of consecutive row pieces. `transposed`: loaded to registers,
     neighbouring rows interleaved, written so that a fragment of the transpose is one 16-byte read.
-    Sizes are in bytes; `buffers` images lie one behind the other from `offset`.
+    `transpose_reads`: copied by LDS DMA as lines of whole rows, transposed by the instruction that
+    reads them. Sizes are in bytes; `buffers` images lie one behind the other from `offset`.
   }];
   let parameters = (ins
     EnumParameter<Tile_LdsKind>:$kind,
@@ -65,7 +67,7 @@ def Tile_LdsAttr : Tile_Attr<"Lds", "lds"> {
 }
 
 def Tile_StagingAttr : Tile_Attr<"Staging", "staging"> {
-  let summary = "Which wave group brings a tile to LDS, and how far ahead";
+  let summary = "Which wave group brings a tile to LDS, and how many steps ahead of the one it reads";
   let parameters = (ins "int64_t":$group, "int64_t":$ahead);
   let assemblyFormat = "`<` struct($group, $ahead) `>`";
 }

@@ -24,6 +24,21 @@ tile.kernel @attention(%q: !tile.tile<[256, 64], bf16>, %k: !tile.tile<[32, 64],
 
 // -----
 
+// The same with twice the contraction in an instruction: eight accumulators make an operand, and
+// they are 16 whole keys in an order of their own.
+// CHECK-LABEL: tile.kernel @wide
+tile.kernel @wide(%q: !tile.tile<[256, 64], bf16>, %k: !tile.tile<[64, 64], bf16>, %v: !tile.tile<[64, 64], bf16>, %scale: f32, %m: !tile.tile<[256], f32>, %o: !tile.tile<[256, 64], f32>) attributes {target = "gfx950"} {
+  // CHECK: tile.dot {{.*}} -> <[256, 64], f32, #tile.mma<"mfma_f32_32x32x16_bf16", acc, transposed = true>>
+  %s = tile.dot %q, %k transposed {atom = "mfma_f32_32x32x16_bf16"} : <[256, 64], bf16>, <[64, 64], bf16> -> <[256, 64], f32>
+  // CHECK: tile.online_softmax {{.*}} -> <[256, 64], bf16, #tile.mma<"mfma_f32_32x32x16_bf16", rhs, transposed = true>>
+  %p, %mn, %ln, %on = tile.online_softmax %s, %m, %m, %o scale %scale : <[256, 64], f32>, <[256], f32>, <[256], f32>, <[256, 64], f32>, f32 -> <[256, 64], bf16>, <[256], f32>, <[256], f32>, <[256, 64], f32>
+  // CHECK: tile.dot {{.*}}, <[64, 64], bf16, #tile.mma<"mfma_f32_32x32x16_bf16", lhs, transposed = true>>
+  %o2 = tile.dot %p, %v into %on {atom = "mfma_f32_32x32x16_bf16"} : <[256, 64], bf16>, <[64, 64], bf16>, !tile.tile<[256, 64], f32> -> <[256, 64], f32>
+  tile.return
+}
+
+// -----
+
 // A product that feeds no other stays as it is written.
 // CHECK-LABEL: tile.kernel @product
 tile.kernel @product(%a: !tile.tile<[32, 64], bf16>, %b: !tile.tile<[32, 64], bf16>) attributes {target = "gfx942"} {

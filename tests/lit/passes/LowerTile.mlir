@@ -11,6 +11,16 @@
 // RUN: sed 's/tile.fill -7.9[^ ]* /tile.fill 0.000000e+00 /' %t | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=START
 // RUN: sed -E 's/(tile.normalize %[0-9]+#3, )(%[0-9]+)#1, %[0-9]+#2/\1\2#2, \2#1/' %t | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=NORMALIZE
 
+// The same template on a target with other means: wider DMA, reads that transpose, a convert.
+// RUN: wavesmith-opt %templates/attention.mlir -wavesmith-bind-parameters=values=block_m=256,block_n=64,head_dim_qk=192,head_dim_v=128,input=bf16,scaled=false,causal=true,write_lse=true,split_kv=false -wavesmith-fold-parameters -wavesmith-select-atoms=target=gfx950 -wavesmith-assign-layouts -wavesmith-place-in-lds="key-buffers=3 value-buffers=4" -wavesmith-pipeline-loads="ring=7 pre=3" -wavesmith-peel-masks -wavesmith-insert-waits -o %t.wide
+// RUN: wavesmith-opt %t.wide -pass-pipeline="builtin.module(wavesmith-lower-tile{kernel-name=ws_test},llvm.func(attach-alias-scopes))" | FileCheck %s --check-prefix=WIDE
+// RUN: sed 's/vmem = 4, lds = -1/vmem = 5, lds = -1/' %t.wide | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=LOOSE
+// RUN: sed 's/group = 1, ahead = 3/group = 1, ahead = 2/' %t.wide | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=AHEAD
+// RUN: sed 's/waits<group = 1,/waits<group = 2,/' %t.wide | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=GROUP
+
+// LOOSE: waits vmem 5 and lds -1 for V by DMA: want 0..4 and -1
+// AHEAD: as far ahead as its buffers let it
+// GROUP: waits in group 2; there are 0 and 1
 // START: must carry scores, maxima, sums and outputs, and start from a low maximum
 // NORMALIZE: does not fit the schedule: the loop's sums
 // PLACE: places its tiles in LDS other than the target's images
@@ -29,3 +39,13 @@
 // CHECK: llvm.load {{.*}}alias_scopes = [#[[READS]]]
 // CHECK: rocdl.mfma.f32.32x32x8bf16.1k
 // CHECK-NOT: tile.
+
+// WIDE-DAG: #[[DMA:.*]] = #llvm.alias_scope<{{.*}}description = "dma">
+// WIDE-DAG: #[[READS:.*]] = #llvm.alias_scope<{{.*}}description = "reads">
+// WIDE-DAG: %[[BYTES:.*]] = llvm.mlir.constant(16 : i32)
+// WIDE-DAG: llvm.mlir.global internal @ws_test.lds() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<144512 x i8>
+// WIDE: rocdl.raw.ptr.buffer.load.lds %{{[^,]*}}, %{{[^,]*}}, %[[BYTES]], {{.*}}alias_scopes = [#[[DMA]]]{{.*}}noalias_scopes = [#[[READS]]]
+// WIDE: rocdl.ds.read.tr16.b64 {{.*}}alias_scopes = [#[[READS]]]
+// WIDE: rocdl.mfma.f32.32x32x16.bf16
+// WIDE-NOT: llvm.amdgcn.perm
+// WIDE-NOT: tile.

@@ -1,4 +1,4 @@
-// RUN: wavesmith-opt %s --split-input-file --verify-diagnostics -wavesmith-assign-layouts -wavesmith-place-in-lds | FileCheck %s
+// RUN: wavesmith-opt %s --split-input-file --verify-diagnostics -wavesmith-assign-layouts -wavesmith-place-in-lds="key-buffers=2 value-buffers=3" | FileCheck %s
 
 !keys = !tile.tile<[32, 192], bf16>
 !values = !tile.tile<[32, 128], bf16>
@@ -17,10 +17,53 @@ tile.kernel @attention(%q: !tile.tile<[256, 192], bf16>, %k: !tile.tensor<[?, ?,
     %s = tile.dot %q, %kt transposed {atom = "mfma_f32_32x32x8_bf16"} : <[256, 192], bf16>, !keys -> <[256, 32], f32>
     %p, %mn, %ln, %on = tile.online_softmax %s, %m, %m, %o scale %scale : <[256, 32], f32>, !rows, !rows, !sums, f32 -> <[256, 32], bf16>, !rows, !rows, !sums
     // Contracted across its rows: transposed on the way in, behind the keys' buffers.
-    // CHECK: tile.load {{.*}} {lds = #tile.lds<transposed, offset = 26112, bytes = 8320, line = 1040, buffers = 2>}
+    // CHECK: tile.load {{.*}} {lds = #tile.lds<transposed, offset = 26112, bytes = 8320, line = 1040, buffers = 3>}
     %vt = tile.load %v[%keys : !tile.keys] : <[?, ?, 128], bf16> -> !values
     %o2 = tile.dot %p, %vt into %on {atom = "mfma_f32_32x32x8_bf16"} : <[256, 32], bf16>, !values, !sums -> !sums
     tile.yield %mn, %o2 : !rows, !sums
+  }
+  tile.return
+}
+
+// -----
+
+!keys = !tile.tile<[64, 192], bf16>
+!values = !tile.tile<[64, 128], bf16>
+!sums = !tile.tile<[256, 128], f32>
+!rows = !tile.tile<[256], f32>
+
+// A target whose LDS reads transpose.
+// CHECK-LABEL: tile.kernel @reads_transpose
+tile.kernel @reads_transpose(%q: !tile.tile<[256, 192], bf16>, %k: !tile.tensor<[?, ?, 192], bf16>, %v: !tile.tensor<[?, ?, 128], bf16>, %scale: f32, %work: !tile.work) attributes {target = "gfx950"} {
+  %u = tile.work_unit %work
+  %m0 = tile.fill 0.0 : !rows
+  %o0 = tile.fill 0.0 : !sums
+  %r:2 = tile.for_keys %keys of %u step 64 iter(%m = %m0, %o = %o0) -> (!rows, !sums) {
+    // 64 rows of 384 bytes in lines of 1024 + 16 bytes: 16 bytes a lane by DMA.
+    // CHECK: tile.load {{.*}} {lds = #tile.lds<rows, offset = 0, bytes = 24960, line = 1040, buffers = 2>}
+    %kt = tile.load %k[%keys : !tile.keys] : <[?, ?, 192], bf16> -> !keys
+    %s = tile.dot %q, %kt transposed {atom = "mfma_f32_32x32x16_bf16"} : <[256, 192], bf16>, !keys -> <[256, 64], f32>
+    %p, %mn, %ln, %on = tile.online_softmax %s, %m, %m, %o scale %scale : <[256, 64], f32>, !rows, !rows, !sums, f32 -> <[256, 64], bf16>, !rows, !rows, !sums
+    // Whole rows in lines of 1024 + 64 bytes: the 64 bytes that a transposing read takes of each of four use all banks.
+    // CHECK: tile.load {{.*}} {lds = #tile.lds<transpose_reads, offset = 49920, bytes = 17408, line = 1088, buffers = 3>}
+    %vt = tile.load %v[%keys : !tile.keys] : <[?, ?, 128], bf16> -> !values
+    %o2 = tile.dot %p, %vt into %on {atom = "mfma_f32_32x32x16_bf16"} : <[256, 64], bf16>, !values, !sums -> !sums
+    tile.yield %mn, %o2 : !rows, !sums
+  }
+  tile.return
+}
+
+// -----
+
+!keys = !tile.tile<[64, 64], bf16>
+
+tile.kernel @no_image(%q: !tile.tile<[256, 64], bf16>, %k: !tile.tensor<[?, ?, 64], bf16>, %v: !tile.tensor<[?, ?, 64], bf16>, %p: !tile.tile<[256, 64], bf16>, %work: !tile.work) attributes {target = "gfx942"} {
+  %u = tile.work_unit %work
+  tile.for_keys %keys of %u step 64 {
+    // expected-error@+1 {{has no LDS image for}}
+    %vt = tile.load %v[%keys : !tile.keys] : <[?, ?, 64], bf16> -> !keys
+    %o = tile.dot %p, %vt {atom = "mfma_f32_32x32x8_bf16"} : <[256, 64], bf16>, !keys -> <[256, 64], f32>
+    tile.yield
   }
   tile.return
 }

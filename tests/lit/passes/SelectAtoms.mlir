@@ -1,11 +1,13 @@
 // RUN: wavesmith-opt %s --split-input-file --verify-diagnostics -wavesmith-select-atoms=target=gfx942 | FileCheck %s
+// RUN: not wavesmith-opt %s --split-input-file -wavesmith-select-atoms=target=gfx950 2>&1 | FileCheck %s --check-prefix=WIDE
 // RUN: not wavesmith-opt %s -wavesmith-select-atoms=target=gfx90a 2>&1 | FileCheck %s --check-prefix=TARGET
 
-// TARGET: unknown target 'gfx90a'; known: gfx942
+// TARGET: unknown target 'gfx90a'; known: gfx942 gfx950
 
 // CHECK: tile.kernel @k({{.*}}) attributes {target = "gfx942"}
 tile.kernel @k(%a: !tile.tile<[256, 64], bf16>, %b: !tile.tile<[32, 64], bf16>) {
   // CHECK: tile.dot {{.*}} {atom = "mfma_f32_32x32x8_bf16"}
+  // WIDE: tile.dot {{.*}} {atom = "mfma_f32_32x32x16_bf16"}
   %s = tile.dot %a, %b transposed : <[256, 64], bf16>, <[32, 64], bf16> -> <[256, 32], f32>
   tile.return
 }

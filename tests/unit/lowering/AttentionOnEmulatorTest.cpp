@@ -1,3 +1,4 @@
+#include <array>
 #include <cstring>
 #include <map>
 
@@ -9,21 +10,27 @@
 namespace wavesmith::compiler::testing {
 namespace {
 
-/// One device and every kernel that the process has built on it.
+/// A device of one target and every kernel that the process has built on it.
 class Kernels {
 public:
-  static Kernels &get() {
-    static Kernels kernels;
-    return kernels;
+  static Kernels &of(const std::string &target) {
+    static std::map<std::string, Kernels> all;
+    return all.try_emplace(target, target).first->second;
+  }
+  explicit Kernels(const std::string &target) {
+    auto device = emulator::Device::create({.target = target});
+    EXPECT_TRUE(device) << device.status().message();
+    device_ = std::move(*device);
   }
 
   emulator::Device &device() { return *device_; }
-  emulator::Module &module(const KernelShape &shape, const Schedule &schedule = {}) {
-    std::string key = shapeName(shape) + "/" + std::to_string(schedule.kBuffers) +
+  emulator::Module &module(const KernelCase &kernel, const Schedule &schedule) {
+    std::string key = kernel.name() + "/" + std::to_string(schedule.kBuffers) +
+                      std::to_string(schedule.vBuffers) +
                       std::to_string(static_cast<int>(schedule.pRounding));
     std::shared_ptr<emulator::Module> &module = modules_[key];
     if (!module) {
-      Produced built = buildKernel(shape, schedule, "k");
+      Produced built = buildKernel(kernel, schedule, "k");
       EXPECT_EQ(built.error, "");
       auto object = CodeObject::parse(std::move(built.bytes), key);
       EXPECT_TRUE(object) << object.status().message();
@@ -35,41 +42,50 @@ public:
   }
 
 private:
-  Kernels() {
-    auto device = emulator::Device::create({.target = "gfx942"});
-    EXPECT_TRUE(device) << device.status().message();
-    device_ = std::move(*device);
-  }
   std::unique_ptr<emulator::Device> device_;
   std::map<std::string, std::shared_ptr<emulator::Module>> modules_;
 };
 
+const std::array kTargets{"gfx942", "gfx950"};
+
+AttentionResult run(const std::string &target, const AttentionProblem &problem,
+                    const Schedule &schedule, const emulator::RunOptions &options = {}) {
+  Kernels &kernels = Kernels::of(target);
+  return runAttention(kernels.device(), kernels.module({target, problem.shape}, schedule), problem,
+                      options);
+}
+
 /// bf16 output alone costs 1.1e-3 RMS, bf16 P about as much; a row's worst is a few times that.
 /// LSE is float32 arithmetic on values around 10.
-void expectAgrees(const AttentionProblem &problem, const Schedule &schedule = {},
-                  const emulator::RunOptions &options = {}) {
-  Kernels &kernels = Kernels::get();
-  AttentionResult result =
-      runAttention(kernels.device(), kernels.module(problem.shape, schedule), problem, options);
+void expectAgrees(const std::string &target, const AttentionProblem &problem,
+                  const Schedule &schedule, const emulator::RunOptions &options = {}) {
+  SCOPED_TRACE(target);
+  AttentionResult result = run(target, problem, schedule, options);
   EXPECT_EQ(result.error, "");
   EXPECT_LE(result.relativeRms, 3e-3);
   EXPECT_LE(result.worstRow, 8e-3);
   EXPECT_LE(result.worstLse, 1e-5);
   EXPECT_TRUE(result.emptyRowsExact);
 }
+void expectAgrees(const std::string &target, const AttentionProblem &problem,
+                  const emulator::RunOptions &options = {}) {
+  expectAgrees(target, problem, KernelCase{target, problem.shape}.schedule(), options);
+}
 
-class AttentionOnEmulatorTest : public ::testing::TestWithParam<KernelShape> {};
+class AttentionOnEmulatorTest : public ::testing::TestWithParam<KernelCase> {};
 
 TEST_P(AttentionOnEmulatorTest, OneTile) {
-  expectAgrees({.shape = GetParam(), .sequences = {{32, 32}}});
+  expectAgrees(GetParam().target, {.shape = GetParam().shape, .sequences = {{32, 32}}});
 }
 
 TEST_P(AttentionOnEmulatorTest, FullAndMaskedTiles) {
-  expectAgrees({.shape = GetParam(), .sequences = {{256, 256}}, .growth = 6});
+  expectAgrees(GetParam().target,
+               {.shape = GetParam().shape, .sequences = {{256, 256}}, .growth = 6});
 }
 
 TEST_P(AttentionOnEmulatorTest, TileEdges) {
-  expectAgrees({.shape = GetParam(),
+  expectAgrees(GetParam().target,
+               {.shape = GetParam().shape,
                 .sequences = {{1, 1}, {3, 31}, {31, 33}, {33, 32}, {2, 255}, {5, 257}, {1, 0}},
                 .headPadding = 8,
                 .rowPadding = 24,
@@ -77,94 +93,102 @@ TEST_P(AttentionOnEmulatorTest, TileEdges) {
 }
 
 TEST_P(AttentionOnEmulatorTest, MoreQueriesThanKeys) {
-  expectAgrees({.shape = GetParam(), .sequences = {{300, 40}, {257, 1}, {40, 33}, {7, 0}}});
+  expectAgrees(GetParam().target,
+               {.shape = GetParam().shape, .sequences = {{300, 40}, {257, 1}, {40, 33}, {7, 0}}});
 }
 
 TEST_P(AttentionOnEmulatorTest, GroupedHeadsAndSeveralBlocks) {
-  expectAgrees({.shape = GetParam(),
-                .sequences = {{255, 100}, {513, 390}},
-                .heads = 3,
-                .kvHeads = 1,
-                .headPadding = 16,
-                .growth = 4});
+  expectAgrees(GetParam().target, {.shape = GetParam().shape,
+                                   .sequences = {{255, 100}, {513, 390}},
+                                   .heads = 3,
+                                   .kvHeads = 1,
+                                   .headPadding = 16,
+                                   .growth = 4});
 }
 
-std::vector<KernelShape> shapes() {
-  std::vector<KernelShape> all;
-  for (auto [qk, v] : {std::pair{192, 128}, {128, 128}, {64, 64}})
-    for (bool causal : {false, true})
-      all.push_back({.headDimQk = qk, .headDimV = v, .causal = causal});
+std::vector<KernelCase> kernelCases() {
+  std::vector<KernelCase> all;
+  for (const char *target : kTargets)
+    for (auto [qk, v] : {std::pair{192, 128}, {128, 128}, {64, 64}})
+      for (bool causal : {false, true})
+        all.push_back({target, {.headDimQk = qk, .headDimV = v, .causal = causal}});
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, AttentionOnEmulatorTest, ::testing::ValuesIn(shapes()),
-                         [](const auto &info) { return shapeName(info.param); });
+INSTANTIATE_TEST_SUITE_P(Kernels, AttentionOnEmulatorTest, ::testing::ValuesIn(kernelCases()),
+                         ::testing::PrintToStringParamName());
 
-class SplitOnEmulatorTest : public ::testing::TestWithParam<KernelShape> {};
+class SplitOnEmulatorTest : public ::testing::TestWithParam<KernelCase> {};
 
 TEST_P(SplitOnEmulatorTest, PartsMerge) {
-  KernelShape shape = GetParam();
+  KernelShape shape = GetParam().shape;
   shape.splitKv = true;
-  expectAgrees({.shape = shape,
-                .sequences = {{40, 330}, {257, 70}, {5, 20}},
-                .heads = 2,
-                .kvHeads = 2,
-                .splits = 3,
-                .rowPadding = 8,
-                .growth = 3});
+  expectAgrees(GetParam().target, {.shape = shape,
+                                   .sequences = {{40, 330}, {257, 70}, {5, 20}},
+                                   .heads = 2,
+                                   .kvHeads = 2,
+                                   .splits = 3,
+                                   .rowPadding = 8,
+                                   .growth = 3});
 }
 
 TEST_P(SplitOnEmulatorTest, WholeUnitsStillWriteTheOutput) {
-  KernelShape shape = GetParam();
+  KernelShape shape = GetParam().shape;
   shape.splitKv = true;
-  expectAgrees({.shape = shape, .sequences = {{40, 130}}});
+  expectAgrees(GetParam().target, {.shape = shape, .sequences = {{40, 130}}});
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, SplitOnEmulatorTest, ::testing::ValuesIn(shapes()),
-                         [](const auto &info) { return shapeName(info.param); });
+INSTANTIATE_TEST_SUITE_P(Kernels, SplitOnEmulatorTest, ::testing::ValuesIn(kernelCases()),
+                         ::testing::PrintToStringParamName());
 
-TEST(AttentionVariantsOnEmulatorTest, WithoutLse) {
-  expectAgrees({.shape = {.causal = true, .writeLse = false}, .sequences = {{70, 90}}});
+class AttentionVariantsOnEmulatorTest : public ::testing::TestWithParam<const char *> {};
+
+TEST_P(AttentionVariantsOnEmulatorTest, WithoutLse) {
+  expectAgrees(GetParam(), {.shape = {.causal = true, .writeLse = false}, .sequences = {{70, 90}}});
 }
 
-TEST(AttentionVariantsOnEmulatorTest, ThreeKeyBuffers) {
-  expectAgrees({.shape = {.causal = true}, .sequences = {{256, 300}}, .growth = 4},
-               {.kBuffers = 3, .keyWait = 12});
+TEST(AttentionSchedulesOnEmulatorTest, OneKeyBufferMoreOrLess) {
+  const AttentionProblem problem{.shape = {.causal = true}, .sequences = {{256, 300}}, .growth = 4};
+  expectAgrees("gfx942", problem, {.kBuffers = 3, .keyWaits = {.vmem = 12}});
+  Schedule fewer = KernelCase{"gfx950", problem.shape}.schedule();
+  fewer.kBuffers = 2;
+  fewer.vBuffers = 3;
+  fewer.keyWaits.vmem = fewer.valueWaits.vmem = 0;
+  expectAgrees("gfx950", problem, fewer);
 }
 
-TEST(AttentionVariantsOnEmulatorTest, TiesToEven) {
-  expectAgrees({.shape = {.causal = true}, .sequences = {{256, 300}}, .growth = 4},
-               {.pRounding = PRounding::NearestEven});
+TEST(AttentionSchedulesOnEmulatorTest, TiesToEven) {
+  expectAgrees("gfx942", {.shape = {.causal = true}, .sequences = {{256, 300}}, .growth = 4},
+               Schedule{.pRounding = PRounding::NearestEven});
 }
 
-TEST(AttentionVariantsOnEmulatorTest, ANeighboursNanStaysThere) {
+TEST_P(AttentionVariantsOnEmulatorTest, ANeighboursNanStaysThere) {
   for (bool causal : {false, true})
-    expectAgrees({.shape = {.causal = causal},
-                  .sequences = {{33, 70}, {50, 45}, {20, 37}},
-                  .heads = 2,
-                  .kvHeads = 2,
-                  .nanSequence = 1});
+    expectAgrees(GetParam(), {.shape = {.causal = causal},
+                              .sequences = {{33, 70}, {50, 45}, {20, 37}},
+                              .heads = 2,
+                              .kvHeads = 2,
+                              .nanSequence = 1});
 }
 
 /// A rescale that other rows of the wave need must not change a row's bits.
-TEST(AttentionVariantsOnEmulatorTest, ARowsBitsAreItsOwn) {
-  Kernels &kernels = Kernels::get();
+TEST_P(AttentionVariantsOnEmulatorTest, ARowsBitsAreItsOwn) {
   AttentionProblem problem{.shape = {.causal = true}, .sequences = {{64, 300}}, .growth = 4};
-  AttentionResult one = runAttention(kernels.device(), kernels.module(problem.shape), problem, {});
+  const Schedule schedule = KernelCase{GetParam(), problem.shape}.schedule();
+  AttentionResult one = run(GetParam(), problem, schedule);
   problem.otherQueries = 16;
-  AttentionResult other =
-      runAttention(kernels.device(), kernels.module(problem.shape), problem, {});
+  AttentionResult other = run(GetParam(), problem, schedule);
   EXPECT_EQ(one.error + other.error, "");
   EXPECT_EQ(one.rowFive, other.rowFive);
 }
 
-TEST(AttentionVariantsOnEmulatorTest, KeysPastFourGigabytes) {
-  expectAgrees({.shape = {.headDimQk = 64, .headDimV = 64},
-                .sequences = {{40, 1200}, {20, 1000}},
-                .keyRowBytes = std::int64_t{3} << 20});
+TEST_P(AttentionVariantsOnEmulatorTest, KeysPastFourGigabytes) {
+  expectAgrees(GetParam(), {.shape = {.headDimQk = 64, .headDimV = 64},
+                            .sequences = {{40, 1200}, {20, 1000}},
+                            .keyRowBytes = std::int64_t{3} << 20});
 }
 
-TEST(AttentionVariantsOnEmulatorTest, AnyOrderOfExecution) {
+TEST_P(AttentionVariantsOnEmulatorTest, AnyOrderOfExecution) {
   for (const char *order : {"vmem-early,lds-late,run-to-barrier", "vmem-late,lds-late,preemptive",
                             "vmem-late,lockstep,poison", "vmem-early,preemptive,poison"}) {
     SCOPED_TRACE(order);
@@ -172,47 +196,57 @@ TEST(AttentionVariantsOnEmulatorTest, AnyOrderOfExecution) {
     ASSERT_TRUE(parsed) << parsed.status().message();
     emulator::RunOptions options;
     options.order = *parsed;
-    expectAgrees({.shape = {.causal = true}, .sequences = {{256, 300}}, .growth = 4}, {}, options);
+    expectAgrees(GetParam(), {.shape = {.causal = true}, .sequences = {{256, 300}}, .growth = 4},
+                 options);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Targets, AttentionVariantsOnEmulatorTest, ::testing::ValuesIn(kTargets),
+                         [](const auto &info) { return std::string(info.param); });
 
 /// The checks that pass above must be able to fail: the same kernel with an instruction taken out.
-TEST(AttentionVariantsOnEmulatorTest, MissingWaitsAndBarriersAreFaults) {
-  constexpr std::uint32_t kNop = 0xBF800000, kWaitVmcnt0 = 0xBF8C0F70, kWaitLgkmcnt3 = 0xBF8CC37F,
-                          kBarrier = 0xBF8A0000;
-  const KernelShape shape{.causal = true};
-  const Produced built = buildKernel(shape, {}, "k");
-  ASSERT_EQ(built.error, "");
-  for (std::uint32_t removed : {kWaitVmcnt0, kWaitLgkmcnt3, kBarrier}) {
-    SCOPED_TRACE(removed);
-    std::vector<std::byte> bytes = built.bytes;
-    int count = 0;
-    for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4)
-      if (std::memcmp(&bytes[at], &removed, 4) == 0) {
-        std::memcpy(&bytes[at], &kNop, 4);
-        ++count;
-      }
-    EXPECT_GT(count, 0);
-    auto object = CodeObject::parse(std::move(bytes), "mutilated");
-    ASSERT_TRUE(object) << object.status().message();
-    emulator::Device &device = Kernels::get().device();
-    auto module = device.load(*object);
-    ASSERT_TRUE(module) << module.status().message();
-    AttentionResult result =
-        runAttention(device, **module, {.shape = shape, .sequences = {{256, 300}}}, {});
-    EXPECT_NE(result.error, "");
+TEST(AttentionChecksOnEmulatorTest, MissingWaitsAndBarriersAreFaults) {
+  constexpr std::uint32_t kNop = 0xBF800000, kBarrier = 0xBF8A0000;
+  // The waits that publish K and V: of vector memory and of LDS, or of both streams' DMA.
+  constexpr std::uint32_t kVmcnt0 = 0xBF8C0F70, kLgkmcnt3 = 0xBF8CC37F, kVmcnt6 = 0xBF8C0F76,
+                          kVmcnt4 = 0xBF8C0F74;
+  for (const auto &[target, removals] :
+       {std::pair{"gfx942", std::array{kVmcnt0, kLgkmcnt3, kBarrier}},
+        std::pair{"gfx950", std::array{kVmcnt6, kVmcnt4, kBarrier}}}) {
+    const KernelCase kernel{target, {.causal = true}};
+    const Produced built = buildKernel(kernel, kernel.schedule(), "k");
+    ASSERT_EQ(built.error, "");
+    for (std::uint32_t removed : removals) {
+      SCOPED_TRACE(std::string(target) + " " + std::to_string(removed));
+      std::vector<std::byte> bytes = built.bytes;
+      int count = 0;
+      for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4)
+        if (std::memcmp(&bytes[at], &removed, 4) == 0) {
+          std::memcpy(&bytes[at], &kNop, 4);
+          ++count;
+        }
+      EXPECT_GT(count, 0);
+      auto object = CodeObject::parse(std::move(bytes), "mutilated");
+      ASSERT_TRUE(object) << object.status().message();
+      emulator::Device &device = Kernels::of(target).device();
+      auto module = device.load(*object);
+      ASSERT_TRUE(module) << module.status().message();
+      AttentionResult result =
+          runAttention(device, **module, {.shape = kernel.shape, .sequences = {{256, 300}}}, {});
+      EXPECT_NE(result.error, "");
+    }
   }
 }
 
-TEST(AttentionVariantsOnEmulatorTest, RandomLengths) {
+TEST(AttentionRandomOnEmulatorTest, RandomLengths) {
   std::mt19937_64 random(7);
   std::uniform_int_distribution<int> length(0, 300);
-  for (const KernelShape &shape : shapes()) {
-    SCOPED_TRACE(shapeName(shape));
-    AttentionProblem problem{.shape = shape, .heads = 2, .kvHeads = 1, .growth = 5};
+  for (const KernelCase &kernel : kernelCases()) {
+    SCOPED_TRACE(kernel.name());
+    AttentionProblem problem{.shape = kernel.shape, .heads = 2, .kvHeads = 1, .growth = 5};
     for (int s = 0; s < 4; ++s)
       problem.sequences.push_back({length(random), length(random)});
-    expectAgrees(problem);
+    expectAgrees(kernel.target, problem);
   }
 }
 

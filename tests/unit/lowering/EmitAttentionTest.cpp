@@ -7,11 +7,11 @@
 namespace wavesmith::compiler::testing {
 namespace {
 
-class EmitAttentionTest : public ::testing::TestWithParam<KernelShape> {};
+class EmitAttentionTest : public ::testing::TestWithParam<KernelCase> {};
 
 /// The whole kernel's resources, and its arguments where AttentionAbi.h puts them.
 TEST_P(EmitAttentionTest, FitsTwoWavesPerSimdAndTakesTheAbisArguments) {
-  Produced built = buildKernel(GetParam(), Schedule(), "k");
+  Produced built = buildKernel(GetParam(), GetParam().schedule(), "k");
   ASSERT_EQ(built.error, "");
   auto object = CodeObject::parse(std::move(built.bytes), "k");
   ASSERT_TRUE(object) << object.status().message();
@@ -33,26 +33,28 @@ TEST_P(EmitAttentionTest, FitsTwoWavesPerSimdAndTakesTheAbisArguments) {
 
 /// Exact counts, no wait but the placed ones, nothing between barriers and MFMAs.
 TEST_P(EmitAttentionTest, LoopsHoldTheScheduleAndNothingElse) {
-  Produced built = buildKernel(GetParam(), Schedule(), "k");
+  Produced built = buildKernel(GetParam(), GetParam().schedule(), "k");
   ASSERT_EQ(built.error, "");
   EXPECT_EQ(loopViolations(built.bytes, "k", GetParam()), "");
 }
 
-std::vector<KernelShape> allShapes() {
-  std::vector<KernelShape> shapes;
-  for (auto [qk, v] : {std::pair{192, 128}, {128, 128}, {64, 64}})
-    for (bool causal : {false, true})
-      for (bool split : {false, true})
-        shapes.push_back({.headDimQk = qk,
-                          .headDimV = v,
-                          .causal = causal,
-                          .writeLse = causal != split,
-                          .splitKv = split});
-  return shapes;
+std::vector<KernelCase> allKernels() {
+  std::vector<KernelCase> kernels;
+  for (const char *target : {"gfx942", "gfx950"})
+    for (auto [qk, v] : {std::pair{192, 128}, {128, 128}, {64, 64}})
+      for (bool causal : {false, true})
+        for (bool split : {false, true})
+          kernels.push_back({target,
+                             {.headDimQk = qk,
+                              .headDimV = v,
+                              .causal = causal,
+                              .writeLse = causal != split,
+                              .splitKv = split}});
+  return kernels;
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, EmitAttentionTest, ::testing::ValuesIn(allShapes()),
-                         [](const auto &info) { return shapeName(info.param); });
+INSTANTIATE_TEST_SUITE_P(Kernels, EmitAttentionTest, ::testing::ValuesIn(allKernels()),
+                         ::testing::PrintToStringParamName());
 
 } // namespace
 } // namespace wavesmith::compiler::testing

@@ -13,8 +13,6 @@ namespace wavesmith::compiler::testing {
 
 namespace {
 
-constexpr const char *kTarget = "gfx942";
-
 /// Both contexts outlive the module that is compiled in them.
 struct Compilation {
   llvm::LLVMContext context;
@@ -22,7 +20,7 @@ struct Compilation {
   std::unique_ptr<llvm::Module> module;
 };
 
-llvm::Error prepare(const KernelShape &shape, const Schedule &schedule, const std::string &name,
+llvm::Error prepare(const KernelCase &kernel, const Schedule &schedule, const std::string &name,
                     Compilation &compilation) {
   initialiseTarget();
   mlir::DialectRegistry registry;
@@ -34,10 +32,10 @@ llvm::Error prepare(const KernelShape &shape, const Schedule &schedule, const st
     return mlir::success();
   });
   mlir::OwningOpRef<mlir::ModuleOp> module =
-      emitAttention(shape, schedule, *findTarget(kTarget), name, context);
+      emitAttention(kernel.shape, schedule, *findTarget(kernel.target), name, context);
   if (!module || failed(mlir::verify(*module)))
     return llvm::createStringError(diagnostics);
-  const EmitOptions options{.target = kTarget};
+  const EmitOptions options{.target = kernel.target};
   auto machine = makeTargetMachine(options);
   if (!machine)
     return machine.takeError();
@@ -53,14 +51,25 @@ Produced failure(llvm::Error error) { return {.error = llvm::toString(std::move(
 
 } // namespace
 
-std::string shapeName(const KernelShape &shape) {
-  return fmt::format("d{}x{}{}{}{}", shape.headDimQk, shape.headDimV, shape.causal ? "_causal" : "",
-                     shape.writeLse ? "_lse" : "", shape.splitKv ? "_split" : "");
+std::string KernelCase::name() const {
+  return fmt::format("{}_d{}x{}{}{}{}", target, shape.headDimQk, shape.headDimV,
+                     shape.causal ? "_causal" : "", shape.writeLse ? "_lse" : "",
+                     shape.splitKv ? "_split" : "");
 }
 
-Produced buildKernel(const KernelShape &shape, const Schedule &schedule, const std::string &name) {
+Schedule KernelCase::schedule() const {
+  if (target == "gfx942")
+    return {};
+  Schedule schedule{.blockN = 64, .ring = 7, .kBuffers = 3, .vBuffers = 4};
+  // One tile of each stream may be in flight; a transfer of the group's four waves brings 4 KiB.
+  schedule.keyWaits = {.vmem = shape.headDimQk / 32, .lds = -1};
+  schedule.valueWaits = {.vmem = shape.headDimV / 32, .lds = -1};
+  return schedule;
+}
+
+Produced buildKernel(const KernelCase &kernel, const Schedule &schedule, const std::string &name) {
   Compilation compilation;
-  if (llvm::Error error = prepare(shape, schedule, name, compilation))
+  if (llvm::Error error = prepare(kernel, schedule, name, compilation))
     return failure(std::move(error));
   auto object = emitObject(*compilation.module, *compilation.machine);
   if (!object)
@@ -75,18 +84,29 @@ Produced buildKernel(const KernelShape &shape, const Schedule &schedule, const s
 }
 
 std::string loopViolations(const std::vector<std::byte> &object, const std::string &name,
-                           const KernelShape &shape) {
-  const int fragments = (shape.headDimQk + shape.headDimV) / 16,
-            valueRegisters = shape.headDimV / 16;
+                           const KernelCase &kernel) {
+  const KernelShape &shape = kernel.shape;
+  const int fragments = (shape.headDimQk + shape.headDimV) / 16;
   LoopExpectation expected;
   expected.loops = 4; // full and masked tiles, for each group
-  expected.mfma = 2 * fragments;
-  expected.exp = 16;
-  expected.ldsReads = fragments;
-  expected.ldsWrites = 2;
-  expected.valuBudget = 16 + 8 + 16 + 16 + 24; // fma, max, exp, sum, pack
-  expected.stagingValu = valueRegisters;
-  expected.maskedValu = 33;
+  if (kernel.target == "gfx942") {
+    expected.mfma = 2 * fragments;
+    expected.exp = 16;
+    expected.ldsReads = fragments;
+    expected.ldsWrites = 2;
+    expected.valuBudget = 16 + 8 + 16 + 16 + 24; // fma, max, exp, sum, pack
+    expected.stagingValu = shape.headDimV / 16;
+    expected.maskedValu = 33;
+  } else {
+    expected.mfma = 2 * fragments;
+    expected.exp = 32;
+    expected.ldsReads = shape.headDimQk / 8 + shape.headDimV / 4;
+    expected.ldsWrites = 0;
+    expected.vmcntZero = 0;
+    expected.valuBudget = 32 + 16 + 32 + 32 + 16;
+    expected.maskedValu = 65;
+    expected.resultWaitStates = 12;
+  }
   const llvm::ArrayRef<char> bytes(reinterpret_cast<const char *>(object.data()), object.size());
   auto report = inspectLoops(bytes, name, expected);
   if (!report)

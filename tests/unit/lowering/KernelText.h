@@ -3,6 +3,7 @@
 // themselves need no MLIR header. Every failure is text; nothing throws.
 
 #include <cstddef>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,23 @@ struct Produced {
   std::string error; ///< empty when it worked
 };
 
-/// The linked code object of the verified kernel for gfx942.
-Produced buildKernel(const KernelShape &shape, const Schedule &schedule, const std::string &name);
+/// A kernel as its test names it.
+struct KernelCase {
+  std::string target = "gfx942";
+  KernelShape shape;
+
+  std::string name() const;
+  /// What the library's table and the passes give this kernel.
+  Schedule schedule() const;
+};
+
+inline void PrintTo(const KernelCase &kernel, std::ostream *stream) { *stream << kernel.name(); }
+
+/// The linked code object of the verified kernel.
+Produced buildKernel(const KernelCase &kernel, const Schedule &schedule, const std::string &name);
 
 /// What is wrong with the kernel's pipelined loops by the schedule's own figures; empty = nothing.
 std::string loopViolations(const std::vector<std::byte> &object, const std::string &name,
-                           const KernelShape &shape);
-
-std::string shapeName(const KernelShape &shape);
+                           const KernelCase &kernel);
 
 } // namespace wavesmith::compiler::testing

@@ -1,4 +1,4 @@
-#include "compiler/lowering/ValueStream.h"
+#include "compiler/lowering/RegisterStream.h"
 
 namespace wavesmith::compiler {
 
@@ -27,38 +27,46 @@ SmallVector<Value> transposed(Emitter &e, ArrayRef<Value> rows) {
 
 } // namespace
 
-ValueStream::ValueStream(KernelFrame &frame)
-    : TileStream(frame, frame.values(), frame.arguments().v, frame.arguments().vRowStride,
-                 frame.arguments().vHeadStride) {
+RegisterStream::RegisterStream(KernelFrame &frame, const Source &source)
+    : TileStream(frame, source) {
   Emitter &e = frame.emit();
   write_ = e.add(e.laneMap(image_.write.wave, frame.groupWave()),
                  e.laneMap(image_.write.lane, frame.lane()));
 }
 
-Value ValueStream::load(int transfer, Value descriptor) {
+StreamState RegisterStream::emitFirstTiles() {
   Emitter &e = frame_.emit();
-  return e.bufferLoad(e.i32(), descriptor, laneOffset(transfer));
+  // Both tiles are on their way before the first is waited for.
+  StreamState first = requestTile({.cursor = begin(), .staged = {}}, {});
+  StreamState second = requestTile(first, {});
+  publish(first, e.constant(image_.offset));
+  e.waitLds(0);
+  return second;
 }
 
-SmallVector<Value> ValueStream::loadTile(StreamCursor cursor) {
-  Value resource = descriptor(cursor);
-  SmallVector<Value> loaded;
-  for (int transfer = 0; transfer < transfers(); ++transfer)
-    loaded.push_back(load(transfer, resource));
-  return loaded;
+void RegisterStream::transfer(int index, TileRequest &request) {
+  Emitter &e = frame_.emit();
+  request.loaded.push_back(e.bufferLoad(e.i32(), request.descriptor, laneOffset(index)));
 }
 
-void ValueStream::store(ArrayRef<Value> loaded, Value bufferOffset) {
+void RegisterStream::publish(const StreamState &state, Value buffer) {
   Emitter &e = frame_.emit();
   const std::size_t elements = image_.writeImmediate.size();
   SmallVector<SmallVector<Value>> wordsOf(elements);
-  for (std::size_t row = 0; row < loaded.size(); row += elements)
-    for (auto [words, word] : llvm::zip(wordsOf, transposed(e, loaded.slice(row, elements))))
+  for (std::size_t row = 0; row < state.staged.size(); row += elements) {
+    ArrayRef<Value> rows = ArrayRef<Value>(state.staged).slice(row, elements);
+    for (auto [words, word] : llvm::zip(wordsOf, transposed(e, rows)))
       words.push_back(word);
-  Value base = e.offset(frame_.lds(), e.add(write_, bufferOffset));
+  }
+  Value base = e.offset(frame_.lds(), e.add(write_, buffer));
   for (auto [words, immediate] : llvm::zip(wordsOf, image_.writeImmediate))
     e.storeLds(words.size() == 1 ? words.front() : e.packVector(words), e.offset(base, immediate),
                image_.writeBytes);
+}
+
+void RegisterStream::waitPublished(bool readAhead) {
+  // LDS answers in order, so the stores before the reads are done.
+  frame_.emit().waitLds(readAhead ? waits_.lds : 0);
 }
 
 } // namespace wavesmith::compiler
