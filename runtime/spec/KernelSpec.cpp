@@ -201,7 +201,7 @@ std::string supportedHeadDims() {
 }
 
 Status KernelSpec::validate() const {
-  WAVESMITH_ASSIGN(const Target known, parseTarget(quoted(target)));
+  WAVESMITH_TRY(parseTarget(quoted(target)).status());
   if (isRowKernel()) {
     if (!schedule.empty())
       return error(StatusCode::InvalidArgument, "{} has no schedules, but the spec names \"{}\"",
@@ -221,9 +221,6 @@ Status KernelSpec::validate() const {
   if (!dims->supported)
     return error(StatusCode::Unsupported, "head dims {}x{} are not supported yet; supported: {}",
                  attention.headDimQk, attention.headDimV, supportedHeadDims());
-  if (known.name != "gfx942")
-    return error(StatusCode::Unsupported, "target {} is not supported yet; supported: gfx942",
-                 known.name);
   if (attention.dtype != DType::BF16)
     return error(StatusCode::Unsupported, "dtype {} is not supported yet; supported: bf16",
                  dtypeName(attention.dtype));

@@ -73,13 +73,17 @@ class Doctor(CliTest):
 class Targets(CliTest):
     def test_targets(self):
         rows = {t["name"]: t for t in self.json("targets", "targets", "--kernels")["targets"]}
-        self.assertTrue(rows["gfx942"]["compiles"])
-        names = {k["name"] for k in rows["gfx942"]["kernels"]}
-        attention = [n for n in names if n.startswith("ws_attention")]
-        self.assertEqual(len(attention), 6)  # three head dims, causal and not
-        for target in ("gfx942", "gfx950"):
-            combine = [k["name"] for k in rows[target]["kernels"] if "combine_splits" in k["spec"]]
+        self.assertEqual(set(rows), {"gfx942", "gfx950"})
+        names = set()
+        for row in rows.values():
+            self.assertTrue(row["compiles"])
+            own = {k["name"] for k in row["kernels"]}
+            attention = [n for n in own if n.startswith("ws_attention")]
+            self.assertEqual(len(attention), 6)  # three head dims, causal and not
+            combine = [k["name"] for k in row["kernels"] if "combine_splits" in k["spec"]]
             self.assertEqual(len(set(combine)), 6)  # three value dims, with lse and without
+            self.assertFalse(names & own)
+            names |= own
         short = self.json("targets", "targets")["targets"]
         self.assertEqual([t["kernels"] for t in short], [[], []])
         code, out, _ = self.wavesmith("targets", "--kernels")

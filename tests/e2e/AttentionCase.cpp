@@ -54,15 +54,23 @@ const std::vector<std::string> &allOrders() {
   return orders;
 }
 
+std::vector<std::string> targetNames() {
+  std::vector<std::string> names;
+  for (const Target &target : knownTargets())
+    names.push_back(target.name);
+  return names;
+}
+
 RunRequest drawCase(int number) {
   Draw draw(number);
   RunRequest request;
   AttentionProblem &problem = request.problem;
-  // Dims, causality and order by counting, so that any 24 cases in a row cover each.
+  // Dims, causality, target and order by counting, so that any 24 cases in a row cover each.
   const Dims dims = kDims[number % kDims.size()];
   problem.headDimQk = dims.qk;
   problem.headDimV = dims.v;
   problem.causal = (number / 3) % 2 == 0;
+  problem.target = knownTargets()[(number / 6) % knownTargets().size()].name;
   // 5 and 24 have no common divisor: every order comes, and each with other dims next time.
   request.order =
       allOrders()[(5 * static_cast<std::size_t>(number) + number / 24) % allOrders().size()];

@@ -14,7 +14,11 @@ namespace wavesmith::testing {
 /// waves x zeroed or poisoned registers.
 const std::vector<std::string> &allOrders();
 
-/// Case `number`: dims, heads, lengths, strides, order and seed at random, within a bound on work.
+/// The targets that kernels are made for.
+std::vector<std::string> targetNames();
+
+/// Case `number`: target, dims, heads, lengths, strides, order and seed at random, within a bound
+/// on work.
 RunRequest drawCase(int number);
 
 /// The `wavesmith run` line of a request.

@@ -19,9 +19,10 @@ struct Layout {
 
 class Device {
 public:
-  Status open() {
+  Status open(const std::string &target) {
     WAVESMITH_ASSIGN(table_, HipTable::open(DeviceChoice::Emulator));
-    const int code = table_->wavesmithEmulatorConfigure("target=gfx942,order=default,checks=all");
+    const std::string settings = fmt::format("target={},order=default,checks=all", target);
+    const int code = table_->wavesmithEmulatorConfigure(settings.c_str());
     if (code != 0)
       return Status(StatusCode::Internal, table_->wavesmithEmulatorLastError());
     WAVESMITH_ASSIGN(KernelStoreOptions options, KernelStoreOptions::fromEnvironment());
@@ -104,12 +105,15 @@ constexpr std::array kLayouts{
     Layout{"heads 2^35 apart", 0, std::int64_t{1} << 35},
 };
 
-TEST(BigExtents, GiveTheSameBits) {
+class BigExtents : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(BigExtents, GiveTheSameBits) {
   Device device;
-  const Status opened = device.open();
+  const Status opened = device.open(GetParam());
   ASSERT_TRUE(opened.isOk()) << opened.message();
   for (const auto &[dimQk, dimV] : {std::pair{192, 128}, {64, 64}}) {
     AttentionProblem problem;
+    problem.target = GetParam();
     problem.headDimQk = dimQk;
     problem.headDimV = dimV;
     problem.heads = problem.kvHeads = 2;
@@ -131,6 +135,9 @@ TEST(BigExtents, GiveTheSameBits) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Targets, BigExtents, ::testing::ValuesIn(targetNames()),
+                         [](const auto &info) { return info.param; });
 
 } // namespace
 } // namespace wavesmith::testing

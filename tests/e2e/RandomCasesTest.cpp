@@ -31,7 +31,8 @@ TEST(RandomCases, CoverEveryOrderShapeAndKindOfBatch) {
     const RunRequest request = drawCase(number);
     const AttentionProblem &problem = request.problem;
     orders.insert(request.order);
-    shapes.insert(fmt::format("{}x{} {}", problem.headDimQk, problem.headDimV, problem.causal));
+    shapes.insert(fmt::format("{} {}x{} {}", problem.target, problem.headDimQk, problem.headDimV,
+                              problem.causal));
     grouped |= problem.heads != problem.kvHeads;
     padded |= request.padding != 0;
     noLse |= !problem.writeLse;
@@ -41,7 +42,7 @@ TEST(RandomCases, CoverEveryOrderShapeAndKindOfBatch) {
     }
   }
   EXPECT_EQ(orders.size(), allOrders().size());
-  EXPECT_EQ(shapes.size(), 6u);
+  EXPECT_EQ(shapes.size(), 6u * knownTargets().size());
   EXPECT_TRUE(grouped && empty && rowsWithoutKeys && padded && noLse);
 }
 

@@ -105,9 +105,6 @@ Expected<KernelSpec> checkedSpec(const SpecFlags &flags, std::string_view target
   // Well-formed specs that the compiler of this version cannot make.
   if (spec.attention.dtype == DType::FP8)
     return error(StatusCode::Unsupported, "{} fp8: not supported yet; expected bf16", flags.dtype);
-  if (spec.target != "gfx942")
-    return error(StatusCode::Unsupported, "{} {}: not supported yet; expected gfx942", flags.target,
-                 spec.target);
   return spec;
 }
 

@@ -124,7 +124,7 @@ public:
   std::string summary() const override { return "compile kernels ahead of time into a directory"; }
 
   void declare(CLI::App &app) override {
-    app.add_option("--targets", targets_, "gfx942")->required();
+    app.add_option("--targets", targets_, "gfx942,gfx950")->required();
     app.add_option("--kernels", kernels_,
                    "attention, or kernels around it in all their variants: combine_splits")
         ->default_val("attention");

@@ -27,7 +27,7 @@ public:
   std::string summary() const override { return "compile, run and verify one attention call"; }
 
   void declare(CLI::App &app) override {
-    app.add_option("--target", target_, "gfx942")->required();
+    app.add_option("--target", target_, "gfx942 or gfx950")->required();
     app.add_option("--dtype", dtype_, "bf16 (fp8: not supported yet)")->required();
     app.add_option("--head-dim", headDim_, "<qk>x<v>: 192x128, 128x128, 64x64")->required();
     app.add_option("--heads", heads_, "Query heads, 1 to 128")->required();
@@ -44,7 +44,8 @@ public:
                    "Emulator's execution order: default, or of: vmem-early vmem-late lds-early "
                    "lds-late lockstep run-to-barrier preemptive poison, with commas");
     app.add_option("--seed", seed_, "Of the inputs and of preemptive orders; default: 1");
-    app.add_option("--chip", chip_, "Chip that the emulator models: MI300X, MI308X, MI325X");
+    app.add_option("--chip", chip_,
+                   "Chip that the emulator models: MI300X, MI308X, MI325X; MI350X, MI355X");
     app.add_option("--device", device_,
                    "auto, hip or emulator; auto takes a real GPU if one is there");
     app.add_option("--splits", splits_, "Not supported yet");

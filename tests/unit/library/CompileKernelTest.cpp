@@ -25,8 +25,8 @@ struct Dims {
   int qk, v;
 };
 
-KernelSpec makeSpec(Dims dims, bool causal, bool lse) {
-  return {.target = "gfx942",
+KernelSpec makeSpec(Dims dims, bool causal, bool lse, const std::string &target = "gfx942") {
+  return {.target = target,
           .attention = {.dtype = DType::BF16,
                         .headDimQk = dims.qk,
                         .headDimV = dims.v,
@@ -34,11 +34,11 @@ KernelSpec makeSpec(Dims dims, bool causal, bool lse) {
                         .writeLse = lse}};
 }
 
-class Specialisations : public ::testing::TestWithParam<std::tuple<Dims, bool, bool>> {};
+class Specialisations : public ::testing::TestWithParam<std::tuple<Target, Dims, bool, bool>> {};
 
 TEST_P(Specialisations, CompileWithinTheirLimits) {
-  auto [dims, causal, lse] = GetParam();
-  const KernelSpec spec = makeSpec(dims, causal, lse);
+  auto [target, dims, causal, lse] = GetParam();
+  const KernelSpec spec = makeSpec(dims, causal, lse, target.name);
   auto blob = compileKernel(spec, {});
   ASSERT_TRUE(blob) << blob.status().message();
   EXPECT_EQ(blob->kernelName, spec.kernelName());
@@ -46,7 +46,7 @@ TEST_P(Specialisations, CompileWithinTheirLimits) {
 
   auto object = CodeObject::parse(blob->bytes, "test");
   ASSERT_TRUE(object) << object.status().message();
-  EXPECT_EQ(object->target(), "gfx942");
+  EXPECT_EQ(object->target(), target.name);
   ASSERT_EQ(object->kernels().size(), 1u);
   const KernelInfo &kernel = object->kernels().front();
   EXPECT_EQ(kernel.name, spec.kernelName());
@@ -54,7 +54,7 @@ TEST_P(Specialisations, CompileWithinTheirLimits) {
   EXPECT_EQ(kernel.agprs, 0u);
   EXPECT_EQ(kernel.scratchBytes, 0u);
   EXPECT_EQ(kernel.vgprSpills + kernel.sgprSpills, 0u);
-  EXPECT_LE(kernel.ldsBytes, 65536u);
+  EXPECT_LE(kernel.ldsBytes, static_cast<unsigned>(target.ldsBytes));
   EXPECT_EQ(kernel.kernargBytes, 168u);
   ASSERT_TRUE(object->wavesmithNote().has_value());
   auto note = parseNote(*object->wavesmithNote(), "test");
@@ -64,14 +64,15 @@ TEST_P(Specialisations, CompileWithinTheirLimits) {
   EXPECT_EQ(note->buildKey, buildKey(spec, Toolchain::builtin()));
 }
 
-std::string caseName(const ::testing::TestParamInfo<std::tuple<Dims, bool, bool>> &info) {
-  auto [dims, causal, lse] = info.param;
-  return "d" + std::to_string(dims.qk) + "x" + std::to_string(dims.v) + (causal ? "_causal" : "") +
-         (lse ? "_lse" : "");
+std::string caseName(const ::testing::TestParamInfo<std::tuple<Target, Dims, bool, bool>> &info) {
+  auto [target, dims, causal, lse] = info.param;
+  return target.name + "_d" + std::to_string(dims.qk) + "x" + std::to_string(dims.v) +
+         (causal ? "_causal" : "") + (lse ? "_lse" : "");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Specialisations,
-                         ::testing::Combine(::testing::Values(Dims{192, 128}, Dims{128, 128},
+                         ::testing::Combine(::testing::ValuesIn(knownTargets()),
+                                            ::testing::Values(Dims{192, 128}, Dims{128, 128},
                                                               Dims{64, 64}),
                                             ::testing::Bool(), ::testing::Bool()),
                          caseName);

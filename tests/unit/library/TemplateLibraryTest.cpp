@@ -41,6 +41,18 @@ TEST(TemplateLibrary, SelectsParametersFromTheSpec) {
   EXPECT_THAT(selection->parameters, HasSubstr("causal=true"));
 }
 
+TEST(TemplateLibrary, EachTargetHasItsSchedule) {
+  for (const Target &target : knownTargets()) {
+    KernelSpec one = spec();
+    one.target = target.name;
+    auto selection = select(one);
+    ASSERT_TRUE(selection) << selection.status().message();
+    EXPECT_EQ(selection->schedule->target, target.name);
+    EXPECT_THAT(selection->parameters,
+                HasSubstr("block_n=" + std::to_string(selection->schedule->blockN)));
+  }
+}
+
 TEST(TemplateLibrary, UnknownScheduleListsTheKnownOnes) {
   KernelSpec unknown = spec();
   unknown.schedule = "fancy";
