@@ -18,12 +18,12 @@ struct FoldParametersPass : impl::FoldParametersBase<FoldParametersPass> {
     SmallVector<tile::IfOp> branches;
     getOperation().walk([&](tile::IfOp op) { branches.push_back(op); });
     for (tile::IfOp op : branches) {
-      auto condition = llvm::dyn_cast<BoolAttr>(op.getCondition());
+      auto condition = llvm::dyn_cast<IntegerAttr>(op.getCondition());
       if (!condition) {
         op.emitOpError() << "condition " << op.getCondition() << " is not bound";
         return signalPassFailure();
       }
-      fold(op, condition.getValue() ? op.getThenRegion() : op.getElseRegion());
+      fold(op, !condition.getValue().isZero() ? op.getThenRegion() : op.getElseRegion());
     }
     // What only a dropped branch used.
     SmallVector<tile::ScoreOp> unused;

@@ -41,6 +41,12 @@ LogicalResult check(tile::KernelOp kernel, StringRef target, int64_t threads) {
       op->emitOpError() << "carries a tensor";
       return WalkResult::interrupt();
     }
+    if (auto rotate = llvm::dyn_cast<tile::RotateOp>(op);
+        rotate && (tile::isParam(rotate.getSeed()) ||
+                   (rotate.getFirstAttr() && tile::isParam(rotate.getFirstAttr())))) {
+      op->emitOpError() << "has unbound parameters";
+      return WalkResult::interrupt();
+    }
     for (Value value : op->getResults()) {
       auto tile = llvm::dyn_cast<tile::TileType>(value.getType());
       if (!tile)

@@ -1,8 +1,12 @@
 #include "compiler/rows/RowArithmetic.h"
 
 #include <cmath>
+#include <limits>
 
+#include <llvm/ADT/bit.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
+
+#include "runtime/spec/Rotation.h"
 
 namespace wavesmith::compiler {
 
@@ -10,14 +14,17 @@ using namespace mlir;
 
 namespace {
 
-/// One value in [-largest, largest], NaN as it is: the conversion itself would make NaN of more.
+/// The value in [-largest, largest]; the conversion itself would make NaN of more. NaN becomes one
+/// NaN: which one arithmetic gives depends on the machine, and OCP keeps its sign.
 Value saturated(ImplicitLocOpBuilder &b, Value value, float largest) {
   auto constant = [&](float number) {
     return arith::ConstantOp::create(b, b.getF32FloatAttr(number)).getResult();
   };
-  Value bounded = arith::MaximumFOp::create(
-      b, arith::MinimumFOp::create(b, value, constant(largest)), constant(-largest));
-  return bounded;
+  Value bounded =
+      ROCDL::FMed3Op::create(b, value.getType(), value, constant(-largest), constant(largest));
+  Value isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
+  return arith::SelectOp::create(b, isNan, constant(std::numeric_limits<float>::quiet_NaN()),
+                                 bounded);
 }
 
 RowElements toFp8(ImplicitLocOpBuilder &b, const RowElements &elements, Type to) {
@@ -68,8 +75,43 @@ RowElements convertRow(ImplicitLocOpBuilder &b, const RowElements &elements, Typ
   return results;
 }
 
-RowElements hadamardRow(ImplicitLocOpBuilder &b, LaneOps &lanes, RowElements elements, int size,
-                        const RowLayout &layout, Value laneInRow) {
+namespace {
+
+/// Signs of the elements. Lanes differ, so each element has the signs of all lanes as a constant.
+void applySigns(ImplicitLocOpBuilder &b, RowElements &elements, const RowLayout &layout,
+                Value laneInRow, std::uint32_t seed, int first) {
+  auto constant = [&](std::uint32_t number) {
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(static_cast<int32_t>(number)))
+        .getResult();
+  };
+  // To the top bit; shifts take the lane modulo 32.
+  Value place = arith::AndIOp::create(b, laneInRow, constant(31));
+  Value toTop = arith::SubIOp::create(b, constant(31), place);
+  Value upper;
+  if (layout.lanes > 32)
+    upper = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, laneInRow, constant(32));
+  for (auto [i, element] : llvm::enumerate(elements)) {
+    const int run = static_cast<int>(i) / layout.chunk, inRun = static_cast<int>(i) % layout.chunk;
+    std::uint64_t signs = 0;
+    for (int lane = 0; lane < layout.lanes; ++lane) {
+      const int column = first + (run * layout.lanes + lane) * layout.chunk + inRun;
+      signs |= std::uint64_t{rotationNegates(seed, static_cast<std::uint32_t>(column))} << lane;
+    }
+    Value mask = constant(static_cast<std::uint32_t>(signs));
+    if (upper)
+      mask = arith::SelectOp::create(b, upper, constant(static_cast<std::uint32_t>(signs >> 32)),
+                                     mask);
+    Value moved = arith::ShLIOp::create(b, mask, toTop);
+    Value sign = arith::AndIOp::create(b, moved, constant(0x80000000));
+    Value bits = arith::BitcastOp::create(b, b.getI32Type(), element);
+    element = arith::BitcastOp::create(b, b.getF32Type(),
+                                       arith::XOrIOp::create(b, bits, sign).getResult());
+  }
+}
+
+/// The orthonormal transform of one block, whose elements are those of whole runs.
+void transformBlock(ImplicitLocOpBuilder &b, LaneOps &lanes, MutableArrayRef<Value> elements,
+                    const RowLayout &layout, Value laneInRow) {
   // Element index: run number, lane, place in the run, from the highest bit to the lowest.
   auto inRegisters = [&](std::size_t distance) {
     for (std::size_t i = 0; i < elements.size(); ++i) {
@@ -89,7 +131,8 @@ RowElements hadamardRow(ImplicitLocOpBuilder &b, LaneOps &lanes, RowElements ele
   for (int mask = 1; mask < layout.lanes; mask *= 2) {
     // The upper lane of a pair gets the difference: its own value changes sign.
     Value bit = arith::AndIOp::create(b, laneInRow, constant(mask));
-    Value sign = arith::ShLIOp::create(b, bit, constant(31 - llvm::Log2_32(mask)));
+    Value sign =
+        arith::ShLIOp::create(b, bit, constant(31 - static_cast<int>(llvm::Log2_32(mask))));
     for (Value &element : elements) {
       Value bits = arith::BitcastOp::create(b, b.getI32Type(), element);
       Value own = arith::BitcastOp::create(b, b.getF32Type(),
@@ -99,10 +142,26 @@ RowElements hadamardRow(ImplicitLocOpBuilder &b, LaneOps &lanes, RowElements ele
   }
   for (std::size_t distance = chunk; distance < elements.size(); distance *= 2)
     inRegisters(distance);
-  Value scale =
-      arith::ConstantOp::create(b, b.getF32FloatAttr(1.0f / std::sqrt(static_cast<float>(size))));
+  const auto size = static_cast<float>(elements.size() * static_cast<std::size_t>(layout.lanes));
+  Value scale = arith::ConstantOp::create(b, b.getF32FloatAttr(1.0f / std::sqrt(size)));
   for (Value &element : elements)
     element = arith::MulFOp::create(b, element, scale);
+}
+
+} // namespace
+
+RowElements rotateRow(ImplicitLocOpBuilder &b, LaneOps &lanes, RowElements elements, int size,
+                      const RowLayout &layout, Value laneInRow, std::uint32_t seed, int first) {
+  applySigns(b, elements, layout, laneInRow, seed, first);
+  // A run is a power of two that divides the size, so no block is less than a run.
+  MutableArrayRef<Value> rest(elements);
+  for (int left = size; left > 0;) {
+    const auto block = static_cast<int>(llvm::bit_floor(static_cast<unsigned>(left)));
+    const auto perLane = static_cast<std::size_t>(layout.perLane(block));
+    transformBlock(b, lanes, rest.take_front(perLane), layout, laneInRow);
+    rest = rest.drop_front(perLane);
+    left -= block;
+  }
   return elements;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Arithmetic on what a lane holds of a row: conversions and the Hadamard transform. Pure emission.
+// Arithmetic on what a lane holds of a row: conversions and the rotation. Pure emission.
 
 #include "compiler/rows/LaneOps.h"
 #include "compiler/rows/RowMemory.h"
@@ -10,8 +10,9 @@ namespace wavesmith::compiler {
 RowElements convertRow(mlir::ImplicitLocOpBuilder &builder, const RowElements &elements,
                        mlir::Type from, mlir::Type to);
 
-/// The orthonormal transform of a row of `size` float32.
-RowElements hadamardRow(mlir::ImplicitLocOpBuilder &builder, LaneOps &lanes, RowElements elements,
-                        int size, const RowLayout &layout, mlir::Value laneInRow);
+/// tile.rotate of a row of `size` float32 whose first element is column `first`.
+RowElements rotateRow(mlir::ImplicitLocOpBuilder &builder, LaneOps &lanes, RowElements elements,
+                      int size, const RowLayout &layout, mlir::Value laneInRow, std::uint32_t seed,
+                      int first);
 
 } // namespace wavesmith::compiler

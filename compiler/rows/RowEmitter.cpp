@@ -3,6 +3,7 @@
 #include <llvm/ADT/TypeSwitch.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/Dialect/Math/IR/Math.h>
+#include <mlir/Dialect/SCF/Utils/Utils.h>
 
 namespace wavesmith::compiler {
 
@@ -20,6 +21,12 @@ LogicalResult RowEmitter::emit() {
   if (failed(emitBody(kernel_.getBody().front())))
     return failure();
   LLVM::ReturnOp::create(builder_, ValueRange());
+  // Several steps' loads in flight: a wave would wait for each otherwise.
+  constexpr std::uint64_t kSteps = 4;
+  for (scf::ForOp loop : loops_)
+    if (!loop.getBody()->getOps<LLVM::LoadOp>().empty())
+      if (failed(loopUnrollByFactor(loop, kSteps)))
+        return loop.emitOpError() << "cannot be unrolled";
   return success();
 }
 
@@ -32,7 +39,7 @@ LogicalResult RowEmitter::emitBody(Block &block) {
 
 LogicalResult RowEmitter::emitOp(Operation &op) {
   builder_.setLoc(op.getLoc());
-  auto memoryRow = [&](auto access) { return static_cast<int>(access.getFirst().value_or(0)); };
+  auto firstOf = [&](auto access) { return static_cast<int>(access.getFirst().value_or(0)); };
   return TypeSwitch<Operation *, LogicalResult>(&op)
       .Case([&](tile::GroupOp group) {
         scalars_.map(group.getIndex(), workgroup(group.getAxis()));
@@ -58,13 +65,13 @@ LogicalResult RowEmitter::emitOp(Operation &op) {
       })
       .Case([&](tile::LoadRowOp load) {
         tiles_[load.getTile()] = memory_.loadRow(
-            load.getTensor(), mapped(load.getIndices()), memoryRow(load),
+            load.getTensor(), mapped(load.getIndices()), firstOf(load),
             static_cast<int>(load.getTile().getType().getDim(0)), *layout_, laneInRow_);
         return success();
       })
       .Case([&](tile::StoreRowOp store) {
         memory_.storeRow(tiles_.at(store.getTile()), store.getTensor(), mapped(store.getIndices()),
-                         memoryRow(store), static_cast<int>(store.getTile().getType().getDim(0)),
+                         firstOf(store), static_cast<int>(store.getTile().getType().getDim(0)),
                          *layout_, laneInRow_);
         return success();
       })
@@ -73,20 +80,21 @@ LogicalResult RowEmitter::emitOp(Operation &op) {
             RowElements(flatSize(splat.getTile().getType()), scalars_.lookup(splat.getValue()));
         return success();
       })
-      .Case([&](tile::ColumnsOp columns) {
-        emitColumns(columns);
-        return success();
-      })
+      .Case([&](tile::LargestOp largest) { return emitLargest(largest); })
       .Case([&](tile::AccumulateOp accumulate) {
         Value &sum = accumulators_[accumulate];
         sum = combined(builder_, accumulate.getCombiner(), sum,
                        scalars_.lookup(accumulate.getValue()));
         return success();
       })
-      .Case([&](tile::HadamardOp hadamard) {
-        tiles_[hadamard.getResult()] = hadamardRow(
-            builder_, *lanes_, tiles_.at(hadamard.getInput()),
-            static_cast<int>(hadamard.getInput().getType().getDim(0)), *layout_, laneInRow_);
+      .Case([&](tile::RotateOp rotate) {
+        auto seed = llvm::cast<IntegerAttr>(rotate.getSeed());
+        auto first = llvm::cast_if_present<IntegerAttr>(rotate.getFirstAttr());
+        tiles_[rotate.getResult()] =
+            rotateRow(builder_, *lanes_, tiles_.at(rotate.getInput()),
+                      static_cast<int>(rotate.getInput().getType().getDim(0)), *layout_, laneInRow_,
+                      static_cast<std::uint32_t>(seed.getInt()),
+                      first ? static_cast<int>(first.getInt()) : 0);
         return success();
       })
       .Default([&](Operation *other) { return emitScalar(*other); });
@@ -218,6 +226,7 @@ LogicalResult RowEmitter::emitLoop(scf::ForOp op) {
       scf::YieldOp::create(builder_, flatten(op.getBody()->getTerminator()->getOperands()));
   }
   unflatten(op.getResults(), loop.getResults());
+  loops_.push_back(loop);
   return success();
 }
 
@@ -308,14 +317,17 @@ void RowEmitter::emitWrite(tile::WriteOp op) {
           [&] { memory_.writeElement(value, op.getTensor(), indices); });
 }
 
-void RowEmitter::emitColumns(tile::ColumnsOp op) {
-  const int run = layout_->lanes * layout_->chunk;
-  Value own = arith::MulIOp::create(builder_, laneInRow_, constant(layout_->chunk));
-  RowElements columns;
-  for (int i = 0; i < layout_->runs(static_cast<int>(op.getTile().getType().getDim(0))); ++i)
-    for (int j = 0; j < layout_->chunk; ++j)
-      columns.push_back(arith::AddIOp::create(builder_, own, constant(i * run + j)));
-  tiles_[op.getTile()] = std::move(columns);
+LogicalResult RowEmitter::emitLargest(tile::LargestOp op) {
+  auto type = llvm::dyn_cast<TypeAttr>(op.getElement());
+  if (!type)
+    return op.emitOpError() << "element " << op.getElement() << " is not bound";
+  auto largest =
+      llvm::APFloat::getLargest(llvm::cast<FloatType>(type.getValue()).getFloatSemantics());
+  bool exact = false;
+  largest.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmTowardZero, &exact);
+  scalars_.map(op.getValue(),
+               arith::ConstantOp::create(builder_, FloatAttr::get(builder_.getF32Type(), largest)));
+  return success();
 }
 
 } // namespace wavesmith::compiler

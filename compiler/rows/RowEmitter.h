@@ -30,7 +30,7 @@ private:
   mlir::LogicalResult emitConvert(tile::ConvertOp op);
   void emitReduce(tile::ReduceOp op);
   void emitWrite(tile::WriteOp op);
-  void emitColumns(tile::ColumnsOp op);
+  mlir::LogicalResult emitLargest(tile::LargestOp op);
   mlir::LogicalResult emitScalar(mlir::Operation &op);
 
   /// What lanes hold of the operands, flat; and of new values of the given types, taken from
@@ -52,6 +52,7 @@ private:
   Value thread_, lane_;
   std::unique_ptr<LaneOps> lanes_;
   llvm::DenseMap<Value, RowElements> tiles_;
+  llvm::SmallVector<mlir::scf::ForOp> loops_; ///< of the template, inner ones first
   // Of the loop over rows that is being emitted.
   std::optional<RowLayout> layout_;
   Value laneInRow_;

@@ -9,7 +9,21 @@ namespace wavesmith::compiler {
 using namespace mlir;
 
 namespace {
+
 constexpr unsigned kGlobal = 1;
+
+/// Fills the block of arguments up to 16 bytes: LLVM reads arguments by whole powers of two.
+void padArguments(SmallVectorImpl<Type> &types, Type i32) {
+  constexpr unsigned kBlock = 16;
+  unsigned bytes = 0;
+  for (Type type : types) {
+    unsigned size = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() / 8 : 8;
+    bytes = static_cast<unsigned>(llvm::alignTo(bytes, size)) + size;
+  }
+  for (; bytes % kBlock != 0; bytes += 4)
+    types.push_back(i32);
+}
+
 } // namespace
 
 RowMemory::RowMemory(ImplicitLocOpBuilder &builder, tile::KernelOp kernel, StringRef name,
@@ -25,6 +39,7 @@ RowMemory::RowMemory(ImplicitLocOpBuilder &builder, tile::KernelOp kernel, Strin
       if (tensor.isDynamicDim(i))
         types.push_back(i64);
   }
+  padArguments(types, builder.getI32Type());
   builder.setInsertionPointAfter(kernel);
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
   auto function = LLVM::LLVMFuncOp::create(builder, name, type);

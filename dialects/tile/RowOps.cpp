@@ -178,12 +178,10 @@ LogicalResult SplatOp::verify() {
   return success();
 }
 
-LogicalResult ColumnsOp::verify() {
-  TileType tile = getTile().getType();
-  if (failed(verifyRow(*this, tile)))
-    return failure();
-  if (!tile.getElement() || elementOf(tile.getElement()) != IntegerType::get(getContext(), 32))
-    return emitOpError() << "gives i32";
+LogicalResult LargestOp::verify() {
+  auto type = llvm::dyn_cast<TypeAttr>(getElement());
+  if (!isParam(getElement()) && !(type && llvm::isa<FloatType>(type.getValue())))
+    return emitOpError() << "needs a float type or a parameter, not " << getElement();
   return success();
 }
 
@@ -285,15 +283,17 @@ LogicalResult ReduceOp::verify() {
   return success();
 }
 
-LogicalResult HadamardOp::verify() {
+LogicalResult RotateOp::verify() {
   TileType input = getInput().getType();
   if (failed(verifyRow(*this, input)))
     return failure();
   if (!fits(input.getElement(), Float32Type::get(getContext())))
-    return emitOpError() << "transforms f32";
-  if (auto size = llvm::dyn_cast<IntegerAttr>(input.getShape().front());
-      size && !llvm::isPowerOf2_64(static_cast<uint64_t>(size.getInt())))
-    return emitOpError() << "transforms a power of two of elements, not " << size.getInt();
+    return emitOpError() << "rotates f32";
+  for (auto [name, value] : {std::pair{"seed", getSeedAttr()}, {"column", getFirstAttr()}}) {
+    auto number = llvm::dyn_cast_if_present<IntegerAttr>(value);
+    if (value && !isParam(value) && !(number && number.getType().isInteger(32)))
+      return emitOpError() << "needs a number or a parameter as " << name << ", not " << value;
+  }
   return success();
 }
 

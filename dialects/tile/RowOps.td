@@ -92,10 +92,11 @@ def Tile_SplatOp : Tile_Op<"splat", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_ColumnsOp : Tile_Op<"columns", [Pure]> {
-  let summary = "The row 0, 1, 2, ...";
-  let results = (outs Tile_TileType:$tile);
-  let assemblyFormat = "attr-dict `:` type($tile)";
+def Tile_LargestOp : Tile_Op<"largest", [Pure]> {
+  let summary = "The largest finite value of an element type, as float32";
+  let arguments = (ins AnyAttr:$element);
+  let results = (outs F32:$value);
+  let assemblyFormat = "custom<ParamOrValue>($element) attr-dict";
   let hasVerifier = 1;
 }
 
@@ -121,7 +122,7 @@ def Tile_ConvertOp : Tile_Op<"convert", [Pure]> {
   let summary = "The elements of a row in another float type";
   let description = [{
     Rounds to nearest even. FP8 saturates: what is beyond its largest value, infinities too, becomes
-    that value; NaN stays NaN. The other types go to infinity.
+    that value; NaN becomes the NaN without a sign. The other types go to infinity.
   }];
   let arguments = (ins Tile_TileType:$input);
   let results = (outs Tile_TileType:$result);
@@ -156,15 +157,24 @@ def Tile_AccumulateOp : Tile_Op<"accumulate", [MemoryEffects<[MemRead, MemWrite]
   let hasVerifier = 1;
 }
 
-def Tile_HadamardOp : Tile_Op<"hadamard", [Pure, AllTypesMatch<["input", "result"]>]> {
-  let summary = "The orthonormal Walsh-Hadamard transform of a row";
+def Tile_RotateOp : Tile_Op<"rotate", [Pure, AllTypesMatch<["input", "result"]>]> {
+  let summary = "A row times an orthonormal matrix that spreads every element over a block";
   let description = [{
-    result_j = n^-1/2 sum over i of (-1)^popcount(i & j) input_i, for n a power of two. Float32 sums
-    in the order of the bits, lowest first; one multiplication at the end.
+    Signs by seed and column (runtime/spec/Rotation.h), then a Walsh-Hadamard transform of each
+    block: result_j = n^-1/2 sum over i of (-1)^popcount(i & j) signed_i. The blocks are the powers
+    of two that the size is the sum of, the largest first: 192 = 128 + 64. Float32 sums in the order
+    of the index bits, lowest first; one multiplication at the end. `at` is the column of the
+    row's first element.
   }];
-  let arguments = (ins Tile_TileType:$input);
+  let arguments = (ins
+    Tile_TileType:$input,
+    OptionalAttr<AnyAttr>:$first,
+    AnyAttr:$seed
+  );
   let results = (outs Tile_TileType:$result);
-  let assemblyFormat = "$input attr-dict `:` type($input)";
+  let assemblyFormat = [{
+    $input (`at` custom<ParamOrValue>($first)^)? `seed` custom<ParamOrValue>($seed) attr-dict `:` type($input)
+  }];
   let hasVerifier = 1;
 }
 

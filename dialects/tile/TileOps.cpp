@@ -56,8 +56,9 @@ LogicalResult ScoreOp::verify() {
 //===-- Control ------------------------------------------------------------------------------===//
 
 LogicalResult IfOp::verify() {
-  if (!llvm::isa<ParamAttr, BoolAttr>(getCondition()))
-    return emitOpError() << "condition is a parameter or a boolean, not " << getCondition();
+  if (!llvm::isa<ParamAttr, IntegerAttr>(getCondition()))
+    return emitOpError() << "condition is a parameter, a boolean or a number, not "
+                         << getCondition();
   if (getNumResults() && getElseRegion().empty())
     return emitOpError() << "has results, so it needs an else region";
   for (Region *region : getRegions()) {

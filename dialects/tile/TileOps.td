@@ -68,6 +68,7 @@ def Tile_ReturnOp : Tile_Op<"return", [Terminator, Pure]> {
 
 def Tile_IfOp : Tile_Op<"if", [NoRegionArguments, SingleBlock, RecursiveMemoryEffects]> {
   let summary = "Keeps one of two regions, by a parameter; folded once the parameter is bound";
+  let description = "A number is true unless it is 0.";
   let arguments = (ins AnyAttr:$condition);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$thenRegion, AnyRegion:$elseRegion);

@@ -1,6 +1,7 @@
 #include "runtime/dispatch/RowKernel.h"
 
 #include "runtime/codeobject/Note.h"
+#include "runtime/dispatch/AttentionProblem.h"
 
 namespace wavesmith {
 namespace {
@@ -95,6 +96,75 @@ CombineArguments combineArguments(const AttentionArguments &attention, int headD
 
 RowGrid combineGrid(std::size_t units) {
   return {static_cast<std::uint32_t>(units), (kAttentionBlockM + kCombineRows - 1) / kCombineRows};
+}
+
+//===-- merge_states, quantize, quantize_concat, amax ----------------------------------------===//
+
+namespace {
+
+KernelSpec rowSpec(const std::string &target, std::string kernel, std::vector<std::string> values) {
+  KernelSpec spec;
+  spec.target = target;
+  spec.row = {std::move(kernel), std::move(values)};
+  return spec;
+}
+
+std::string text(std::int64_t number) { return fmt::format("{}", number); }
+std::string text(bool flag) { return flag ? "true" : "false"; }
+
+/// The value of a parameter of a spec's kernel; null when it has none of that name.
+const std::string *valueOf(const KernelSpec &spec, std::string_view name) {
+  const auto kernel = findRowKernel(spec.row.kernel);
+  kernel.ignoreError("a kernel that does not exist has no parameters");
+  for (std::size_t i = 0; kernel && i < spec.row.values.size(); ++i)
+    if ((*kernel)->parameters[i].name == name)
+      return &spec.row.values[i];
+  return nullptr;
+}
+
+} // namespace
+
+KernelSpec mergeSpec(const std::string &target, int headDimV, const std::string &element) {
+  return rowSpec(target, "merge_states", {text(std::int64_t{headDimV}), element});
+}
+
+KernelSpec quantizeSpec(const std::string &target, int headDim, const QuantizeOptions &options) {
+  return rowSpec(target, "quantize",
+                 {text(std::int64_t{headDim}), options.input, "fp8", text(options.dynamic),
+                  text(std::int64_t{options.rotation})});
+}
+
+KernelSpec quantizeConcatSpec(const std::string &target, const QuantizeOptions &options) {
+  return rowSpec(
+      target, "quantize_concat",
+      {options.input, "fp8", text(options.dynamic), text(std::int64_t{options.rotation})});
+}
+
+KernelSpec amaxSpec(const std::string &target, int headDim, const QuantizeOptions &options,
+                    int firstColumn) {
+  return rowSpec(target, "amax",
+                 {text(std::int64_t{headDim}), options.input, text(std::int64_t{options.rotation}),
+                  text(std::int64_t{firstColumn})});
+}
+
+Expected<RowGrid> rowGrid(const KernelSpec &spec, std::int64_t tokens, std::int64_t heads) {
+  WAVESMITH_ASSIGN(const RowKernel *kernel, findRowKernel(spec.row.kernel));
+  if (tokens < 0 || tokens > kMaxTokens)
+    return error(StatusCode::InvalidArgument, "{}: tokens is {}; 0 to {} are supported",
+                 kernel->name, tokens, kMaxTokens);
+  if (heads < 0 || heads > kMaxHeads)
+    return error(StatusCode::InvalidArgument, "{}: heads is {}; 0 to {} are supported",
+                 kernel->name, heads, kMaxHeads);
+  return RowGrid{kernel->groupsFor(tokens), static_cast<std::uint32_t>(heads)};
+}
+
+Status checkSameRotation(const KernelSpec &queries, const KernelSpec &keys) {
+  const std::string *q = valueOf(queries, "rotation"), *k = valueOf(keys, "rotation");
+  if ((q ? *q : "0") == (k ? *k : "0"))
+    return Status::ok();
+  return error(StatusCode::InvalidArgument,
+               "queries [{}] and keys [{}] are rotated differently; they need the same seed",
+               queries.text(), keys.text());
 }
 
 } // namespace wavesmith

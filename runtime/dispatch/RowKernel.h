@@ -59,4 +59,27 @@ CombineArguments combineArguments(const AttentionArguments &attention, int headD
 /// Its grid for that many units.
 RowGrid combineGrid(std::size_t units);
 
+//===-- merge_states, quantize, quantize_concat, amax ----------------------------------------===//
+
+/// `element` is "bf16" or "f32".
+KernelSpec mergeSpec(const std::string &target, int headDimV, const std::string &element);
+
+/// What the quantisers of one attention call have in common.
+struct QuantizeOptions {
+  std::string input = "bf16"; ///< or "f16", "f32"
+  bool dynamic = false;       ///< descales from the maxima that amax found
+  std::uint32_t rotation = 0; ///< seed, below 2^31; 0 = rows are not rotated
+};
+KernelSpec quantizeSpec(const std::string &target, int headDim, const QuantizeOptions &options);
+KernelSpec quantizeConcatSpec(const std::string &target, const QuantizeOptions &options);
+/// `firstColumn` is 128 for the rope part of a concatenated row.
+KernelSpec amaxSpec(const std::string &target, int headDim, const QuantizeOptions &options,
+                    int firstColumn = 0);
+
+/// The grid of these four.
+Expected<RowGrid> rowGrid(const KernelSpec &spec, std::int64_t tokens, std::int64_t heads);
+
+/// Ok, or an error that names both: queries and keys that are rotated differently have no scores.
+Status checkSameRotation(const KernelSpec &queries, const KernelSpec &keys);
+
 } // namespace wavesmith

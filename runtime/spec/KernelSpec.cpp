@@ -208,8 +208,8 @@ Status KernelSpec::validate() const {
                    row.kernel, quoted(schedule));
     return validateRowKernel(row);
   }
-  const auto dims = std::ranges::find_if(kDims, [&](const Dims &row) {
-    return row.qk == attention.headDimQk && row.v == attention.headDimV;
+  const auto dims = std::ranges::find_if(kDims, [&](const Dims &candidate) {
+    return candidate.qk == attention.headDimQk && candidate.v == attention.headDimV;
   });
   if (dims == kDims.end())
     return error(StatusCode::InvalidArgument, "no kernel for head dims {}x{}; supported: {}",

@@ -11,10 +11,40 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kFlag = {"false", "true"};
 constexpr std::array<std::string_view, 3> kHeadDimsV = {"64", "128", "256"};
+constexpr std::array<std::string_view, 4> kHeadDims = {"64", "128", "192", "256"};
+constexpr std::array<std::string_view, 3> kInputs = {"bf16", "f16", "f32"};
+constexpr std::array<std::string_view, 2> kStates = {"bf16", "f32"};
+constexpr std::array<std::string_view, 1> kFp8 = {"fp8"};
+constexpr std::array<std::string_view, 2> kFirstColumns = {"0", "128"};
 
 constexpr std::array kCombineParameters = {
     RowParameter{"head_dim_v", "v", kHeadDimsV},
     RowParameter{"write_lse", "lse", kFlag},
+};
+
+constexpr std::array kMergeParameters = {
+    RowParameter{"head_dim_v", "v", kHeadDimsV},
+    RowParameter{"element", "", kStates},
+};
+constexpr RowParameter kRotation = {"rotation", "r", {}};
+constexpr std::array kQuantizeParameters = {
+    RowParameter{"head_dim", "d", kHeadDims},
+    RowParameter{"input", "", kInputs},
+    RowParameter{"output", "", kFp8},
+    RowParameter{"dynamic", "dynamic", kFlag},
+    kRotation,
+};
+constexpr std::array kQuantizeConcatParameters = {
+    RowParameter{"input", "", kInputs},
+    RowParameter{"output", "", kFp8},
+    RowParameter{"dynamic", "dynamic", kFlag},
+    kRotation,
+};
+constexpr std::array kAmaxParameters = {
+    RowParameter{"head_dim", "d", kHeadDims},
+    RowParameter{"input", "", kInputs},
+    kRotation,
+    RowParameter{"first_column", "at", kFirstColumns},
 };
 
 constexpr std::array kKernels = {
@@ -24,6 +54,30 @@ constexpr std::array kKernels = {
               .rows = kCombineRows,
               .argumentBytes = sizeof(CombineArguments),
               .layout = kCombineLayout},
+    RowKernel{.name = "merge_states",
+              .abiVersion = 1,
+              .parameters = kMergeParameters,
+              .rows = kMergeRows,
+              .argumentBytes = sizeof(MergeArguments),
+              .layout = kMergeLayout},
+    RowKernel{.name = "quantize",
+              .abiVersion = 1,
+              .parameters = kQuantizeParameters,
+              .rows = kQuantizeRows,
+              .argumentBytes = sizeof(QuantizeArguments),
+              .layout = kQuantizeLayout},
+    RowKernel{.name = "quantize_concat",
+              .abiVersion = 1,
+              .parameters = kQuantizeConcatParameters,
+              .rows = kQuantizeRows,
+              .argumentBytes = sizeof(QuantizeConcatArguments),
+              .layout = kQuantizeConcatLayout},
+    RowKernel{.name = "amax",
+              .abiVersion = 1,
+              .parameters = kAmaxParameters,
+              .rows = kQuantizeRows,
+              .argumentBytes = sizeof(AmaxArguments),
+              .layout = kAmaxLayout},
 };
 
 /// Canonical decimal only: "007" would be a second text of the same spec.

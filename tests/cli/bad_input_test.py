@@ -161,6 +161,8 @@ class BadInput(CliTest):
         self.refusedBuild("80", head_dims="64x64,80x80")
         self.refusedBuild("combine", "attention, combine_splits", kernels="attention,combine")
         self.refusedBuild("gfx941", kernels="combine_splits", targets="gfx941")
+        for seed in ("-1", "x", "2147483648"):
+            self.refusedBuild("--rotation", seed, kernels="quantize", rotation=seed)
         self.refusedBuild("--causal", "maybe", "both", causal="maybe")
         self.refusedBuild("--jobs", "0", jobs="0")
         self.refused(["build", "--targets", "gfx942"], "--output")

@@ -293,37 +293,6 @@ TEST_P(CombineSplits, FarApartGivesTheSameBits) {
     }
 }
 
-/// The compiled kernel takes its arguments where the layout's text says.
-TEST_P(CombineSplits, ArgumentsLieAsTheLayoutSays) {
-  auto device = RowDevice::open(GetParam());
-  ASSERT_TRUE(device) << device.status().message();
-  for (const RowKernelSpec &row : rowKernelSpecs()) {
-    const auto found = findRowKernel(row.kernel);
-    ASSERT_TRUE(found);
-    const auto kernel = (*device)->kernel({GetParam(), {}, "", row});
-    ASSERT_TRUE(kernel) << kernel.status().message();
-    std::uint32_t end = 0;
-    std::string list;
-    for (const KernelArgument &argument : kernel->info().arguments) {
-      if (argument.valueKind.starts_with("hidden"))
-        continue;
-      list += fmt::format("{}{}", list.empty() ? "" : ",", argument.offset);
-      end = argument.offset + argument.size;
-    }
-    // The same, without the names.
-    std::string expected;
-    std::string_view text = (*found)->layout;
-    text = text.substr(text.find(':') + 1);
-    text = text.substr(0, text.find(' '));
-    for (const char c : text)
-      if ((c >= '0' && c <= '9') || c == ',')
-        expected += c;
-    EXPECT_EQ(list, expected) << (*found)->layout;
-    EXPECT_LE(end, (*found)->argumentBytes);
-    EXPECT_GT(end + 8, (*found)->argumentBytes);
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(Targets, CombineSplits, ::testing::Values("gfx942", "gfx950"));
 
 } // namespace

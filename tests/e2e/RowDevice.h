@@ -50,7 +50,8 @@ public:
   template <typename Arguments>
   Status run(const LoadedRowKernel &kernel, const RowGrid &grid, const Arguments &arguments) {
     WAVESMITH_TRY(kernel.launch(grid, arguments, stream_.get()));
-    return finish();
+    // An empty grid launches nothing, so there is nothing to report.
+    return grid.x == 0 || grid.y == 0 ? Status::ok() : finish();
   }
   /// Of the launches since the last call; none without the model.
   const std::optional<ModelledTime> &modelled() const { return modelled_; }

@@ -135,9 +135,10 @@ std::vector<KernelSpec> supportedSpecs(std::string_view target) {
   return specs;
 }
 
-std::vector<KernelSpec> rowSpecs(std::string_view target, std::string_view name) {
+std::vector<KernelSpec> rowSpecs(std::string_view target, std::string_view name,
+                                 std::string_view rotation) {
   std::vector<KernelSpec> specs;
-  for (RowKernelSpec &row : rowKernelSpecs())
+  for (RowKernelSpec &row : rowKernelSpecs(rotation))
     if (name.empty() || row.kernel == name)
       specs.push_back({std::string(target), {}, "", std::move(row)});
   return specs;

@@ -63,7 +63,9 @@ std::string allHeadDims();
 /// Every attention kernel of a target that checkedSpec accepts.
 std::vector<KernelSpec> supportedSpecs(std::string_view target);
 /// Every kernel around attention for a target; of one template, or of all when `name` is empty.
-std::vector<KernelSpec> rowSpecs(std::string_view target, std::string_view name = "");
+/// Quantisers rotate by the seed `rotation`, or not at all if it is "0".
+std::vector<KernelSpec> rowSpecs(std::string_view target, std::string_view name = "",
+                                 std::string_view rotation = "0");
 
 /// Chips of a target, e.g. MI300X and MI325X for gfx942.
 Status checkChip(std::string_view flag, std::string_view chip, std::string_view target);

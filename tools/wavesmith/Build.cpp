@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -126,8 +127,11 @@ public:
   void declare(CLI::App &app) override {
     app.add_option("--targets", targets_, "gfx942,gfx950")->required();
     app.add_option("--kernels", kernels_,
-                   "attention, or kernels around it in all their variants: combine_splits")
+                   "attention, or kernels around it in all their variants: combine_splits, "
+                   "merge_states, quantize, quantize_concat, amax")
         ->default_val("attention");
+    app.add_option("--rotation", rotation_, "Seed of the quantisers' rotation; 0: none")
+        ->default_val("0");
     app.add_option("--dtypes", dtypes_, "bf16 (fp8: not supported yet)")->default_val("bf16");
     app.add_option("--head-dims", headDims_, "192x128,128x128,64x64; default: all");
     app.add_option("--causal", causal_, "yes, no or both")->default_val("both");
@@ -200,6 +204,9 @@ private:
       if (std::none_of(kernels.begin(), kernels.end(), same))
         kernels.push_back({std::move(spec), {}, Status()});
     };
+    WAVESMITH_ASSIGN(
+        const std::int64_t rotation,
+        parseCount("--rotation", rotation_, 0, std::numeric_limits<std::int32_t>::max()));
     const bool attention = std::find(names.begin(), names.end(), "attention") != names.end();
     for (const std::string &target : targets) {
       for (const std::string &name : names) {
@@ -207,7 +214,7 @@ private:
           continue;
         WAVESMITH_TRY(withFlag("--targets", parseTarget(target)).status());
         WAVESMITH_TRY(withFlag("--kernels", findRowKernel(name)).status());
-        for (KernelSpec &spec : rowSpecs(target, name))
+        for (KernelSpec &spec : rowSpecs(target, name, fmt::format("{}", rotation)))
           add(std::move(spec));
       }
       if (!attention)
@@ -255,7 +262,7 @@ private:
                 {"bytes", blob.bytes.size()}};
   }
 
-  std::string targets_, kernels_, dtypes_, headDims_, causal_, output_, jobs_;
+  std::string targets_, kernels_, rotation_, dtypes_, headDims_, causal_, output_, jobs_;
   bool verify_ = false;
   std::int64_t jobCount_ = 0;
 };

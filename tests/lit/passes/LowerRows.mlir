@@ -37,12 +37,13 @@ tile.kernel @k(%x: !halves, %y: !bytes, %m: !tile.tensor<[?], f32>, %n: i32, %fa
     %raw = tile.load_row %x[%row, %head] : !halves -> !tile.tile<[64], bf16>
     // CHECK-COUNT-8: arith.extf
     %v = tile.convert %raw : !tile.tile<[64], bf16> -> !row
-    // Three bits in the chunk, three in the lanes.
+    // Signs, then three bits in the chunk, three in the lanes.
+    // CHECK-COUNT-8: arith.shli
     // CHECK: rocdl.update.dpp {{.*}} with 177
     // CHECK: rocdl.update.dpp {{.*}} with 78
     // CHECK: rocdl.update.dpp {{.*}} with 321
     // CHECK: rocdl.update.dpp {{.*}} with 27
-    %h = tile.hadamard %v : !row
+    %h = tile.rotate %v seed 1 : !row
     // CHECK-COUNT-8: arith.mulf %{{.*}}, %[[F]]
     %s = tile.map(%e = %h) : (!row) -> !row {
       %w = arith.mulf %e, %factor : f32
@@ -54,7 +55,7 @@ tile.kernel @k(%x: !halves, %y: !bytes, %m: !tile.tensor<[?], f32>, %n: i32, %fa
     // CHECK: rocdl.update.dpp {{.*}} with 321
     %a = tile.reduce max %s : !row -> f32
     tile.accumulate max %a into %m[%head] : f32, !tile.tensor<[?], f32>
-    // CHECK: arith.minimumf
+    // CHECK: rocdl.fmed3
     // CHECK: rocdl.cvt.pk.fp8.f32
     %q = tile.convert %s : !row -> !tile.tile<[64], f8E4M3FNUZ>
     // CHECK: llvm.store {{.*}} {alignment = 8 : i64} : vector<2xi32>

@@ -134,8 +134,8 @@ tile.kernel @k(%x: f32) {
 // -----
 
 tile.kernel @k(%x: f32) {
-  // expected-error@+1 {{condition is a parameter or a boolean, not 3 : i32}}
-  tile.if 3 {
+  // expected-error@+1 {{condition is a parameter, a boolean or a number, not bf16}}
+  tile.if bf16 {
     tile.yield
   }
   tile.return

@@ -20,10 +20,12 @@ tile.kernel @k(%x: !rows, %s: !tile.tensor<[?], f32>, %c: !tile.tensor<[?], i64>
     %raw = tile.load_row %x[%row, %head] at 64 : !rows -> !raw
     // CHECK: %[[B:.*]] = tile.convert %[[A]] : <[dim], bf16> -> <[dim], f32>
     %a = tile.convert %raw : !raw -> !row
-    // CHECK: %[[T:.*]] = tile.hadamard %[[B]] : <[dim], f32>
-    %t = tile.hadamard %a : !row
-    // CHECK: tile.columns : <[dim], i32>
-    %i = tile.columns : !tile.tile<[dim], i32>
+    // CHECK: %[[U:.*]] = tile.rotate %[[B]] at dim seed 3 : <[dim], f32>
+    %u = tile.rotate %a at dim seed 3 : !row
+    // CHECK: %[[T:.*]] = tile.rotate %[[U]] seed 7 : <[dim], f32>
+    %t = tile.rotate %u seed 7 : !row
+    // CHECK: tile.largest f8E4M3FN
+    %l = tile.largest f8E4M3FN
     // CHECK: %[[O:.*]] = tile.splat %[[V]] : f32 -> <[dim], f32>
     %o = tile.splat %v : f32 -> !row
     // CHECK: %[[M:.*]] = tile.map(%[[P:.*]] = %[[T]], %[[Q:.*]] = %[[O]]) : (!tile.tile<[dim], f32>, !tile.tile<[dim], f32>) -> !tile.tile<[dim], f32> {

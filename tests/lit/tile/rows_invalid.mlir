@@ -109,8 +109,8 @@ tile.kernel @k(%v: f32) {
 // -----
 
 tile.kernel @k() {
-  // expected-error@+1 {{gives i32}}
-  %t = tile.columns : !tile.tile<[64], f32>
+  // expected-error@+1 {{needs a float type or a parameter, not i32}}
+  %t = tile.largest i32
   tile.return
 }
 
@@ -139,9 +139,9 @@ tile.kernel @k(%v: f32) {
 // -----
 
 tile.kernel @k(%v: f32) {
-  %t = tile.splat %v : f32 -> !tile.tile<[48], f32>
-  // expected-error@+1 {{transforms a power of two of elements, not 48}}
-  %h = tile.hadamard %t : !tile.tile<[48], f32>
+  %t = tile.splat %v : f32 -> !tile.tile<[64], f32>
+  // expected-error@+1 {{needs a number or a parameter as seed, not bf16}}
+  %h = tile.rotate %t seed bf16 : !tile.tile<[64], f32>
   tile.return
 }
 

@@ -58,7 +58,8 @@ TEST(RowKernels, ParseRefusesEveryOtherSpelling) {
 
 TEST(RowKernels, RefusalsNameTheValueAndWhatWouldBeRight) {
   EXPECT_EQ(validateRowKernel({"combine", {}}).message(),
-            "unknown kernel \"combine\"; known: attention, combine_splits");
+            "unknown kernel \"combine\"; known: attention, combine_splits, merge_states, quantize, "
+            "quantize_concat, amax");
   EXPECT_EQ(validateRowKernel({"combine_splits", {"128"}}).message(),
             "combine_splits has 2 parameters, the spec 1 values");
   EXPECT_EQ(validateRowKernel({"combine_splits", {"96", "true"}}).message(),
@@ -70,20 +71,69 @@ TEST(RowKernels, RefusalsNameTheValueAndWhatWouldBeRight) {
 }
 
 TEST(RowKernels, LayoutTextsAreThoseOfTheStructs) {
-#define AT(type, member) fmt::format("{}", offsetof(type, member))
+#define AT(type, member, name) fmt::format("," name "{}", offsetof(type, member))
+#define HEAD(kernel, type) fmt::format(kernel "-1 args={}:", sizeof(type))
+  const auto tail = [](int rows) { return fmt::format(" rows={} threads={}", rows, kRowThreads); };
+  // Without the comma in front of the first.
+  const auto join = [](const std::string &head, const std::string &list, const std::string &end) {
+    return head + list.substr(1) + end;
+  };
   using C = CombineArguments;
   using U = CombineUnit;
-  EXPECT_EQ(
-      kCombineLayout,
-      "combine_splits-1 args=" + fmt::format("{}", sizeof(C)) + ":partialOut" + AT(C, partialOut) +
-          ",partialOutSlot" + AT(C, partialOutSlotStride) + ",partialLse" + AT(C, partialLse) +
-          ",partialLseSlot" + AT(C, partialLseSlotStride) + ",units" + AT(C, units) + ",unit" +
-          AT(C, unitStride) + ",out" + AT(C, out) + ",outRow" + AT(C, outRowStride) + ",outHead" +
-          AT(C, outHeadStride) + ",lse" + AT(C, lse) + ",lseHead" + AT(C, lseHeadStride) +
-          ",lseRow" + AT(C, lseRowStride) + fmt::format(" unit={}", sizeof(U)) + ":firstRow" +
-          AT(U, firstRow) + ",rows" + AT(U, rows) + ",head" + AT(U, head) + ",slot" + AT(U, slot) +
-          ",slots" + AT(U, slots) +
-          fmt::format(" block={} rows={} threads={}", kAttentionBlockM, kCombineRows, kRowThreads));
+  EXPECT_EQ(kCombineLayout,
+            join(HEAD("combine_splits", C),
+                 AT(C, partialOut, "partialOut") + AT(C, partialOutSlotStride, "partialOutSlot") +
+                     AT(C, partialLse, "partialLse") +
+                     AT(C, partialLseSlotStride, "partialLseSlot") + AT(C, units, "units") +
+                     AT(C, unitStride, "unit") + AT(C, out, "out") + AT(C, outRowStride, "outRow") +
+                     AT(C, outHeadStride, "outHead") + AT(C, lse, "lse") +
+                     AT(C, lseHeadStride, "lseHead") + AT(C, lseRowStride, "lseRow"),
+                 join(fmt::format(" unit={}:", sizeof(U)),
+                      AT(U, firstRow, "firstRow") + AT(U, rows, "rows") + AT(U, head, "head") +
+                          AT(U, slot, "slot") + AT(U, slots, "slots"),
+                      fmt::format(" block={}", kAttentionBlockM) + tail(kCombineRows))));
+  using M = MergeArguments;
+  EXPECT_EQ(kMergeLayout,
+            join(HEAD("merge_states", M),
+                 AT(M, a, "a") + AT(M, aRowStride, "aRow") + AT(M, aHeadStride, "aHead") +
+                     AT(M, lseA, "lseA") + AT(M, lseAHeadStride, "lseAHead") +
+                     AT(M, lseARowStride, "lseARow") + AT(M, b, "b") + AT(M, bRowStride, "bRow") +
+                     AT(M, bHeadStride, "bHead") + AT(M, lseB, "lseB") +
+                     AT(M, lseBHeadStride, "lseBHead") + AT(M, lseBRowStride, "lseBRow") +
+                     AT(M, out, "out") + AT(M, outRowStride, "outRow") +
+                     AT(M, outHeadStride, "outHead") + AT(M, lse, "lse") +
+                     AT(M, lseHeadStride, "lseHead") + AT(M, lseRowStride, "lseRow") +
+                     AT(M, tokens, "tokens") + AT(M, merged, "merged"),
+                 tail(kMergeRows)));
+  using Q = QuantizeArguments;
+  EXPECT_EQ(kQuantizeLayout,
+            join(HEAD("quantize", Q),
+                 AT(Q, x, "x") + AT(Q, xRowStride, "xRow") + AT(Q, xHeadStride, "xHead") +
+                     AT(Q, y, "y") + AT(Q, yRowStride, "yRow") + AT(Q, yHeadStride, "yHead") +
+                     AT(Q, descale, "descale") + AT(Q, descaleHeadStride, "descaleHead") +
+                     AT(Q, amax, "amax") + AT(Q, amaxHeadStride, "amaxHead") +
+                     AT(Q, saturated, "saturated") + AT(Q, saturatedHeadStride, "saturatedHead") +
+                     AT(Q, tokens, "tokens"),
+                 tail(kQuantizeRows)));
+  using K = QuantizeConcatArguments;
+  EXPECT_EQ(kQuantizeConcatLayout,
+            join(HEAD("quantize_concat", K),
+                 AT(K, nope, "nope") + AT(K, nopeRowStride, "nopeRow") +
+                     AT(K, nopeHeadStride, "nopeHead") + AT(K, rope, "rope") +
+                     AT(K, ropeRowStride, "ropeRow") + AT(K, ropeHeadStride, "ropeHead") +
+                     AT(K, y, "y") + AT(K, yRowStride, "yRow") + AT(K, yHeadStride, "yHead") +
+                     AT(K, descale, "descale") + AT(K, descaleHeadStride, "descaleHead") +
+                     AT(K, amax, "amax") + AT(K, amaxHeadStride, "amaxHead") +
+                     AT(K, saturated, "saturated") + AT(K, saturatedHeadStride, "saturatedHead") +
+                     AT(K, tokens, "tokens"),
+                 tail(kQuantizeRows)));
+  using A = AmaxArguments;
+  EXPECT_EQ(kAmaxLayout, join(HEAD("amax", A),
+                              AT(A, x, "x") + AT(A, xRowStride, "xRow") +
+                                  AT(A, xHeadStride, "xHead") + AT(A, amax, "amax") +
+                                  AT(A, amaxHeadStride, "amaxHead") + AT(A, tokens, "tokens"),
+                              tail(kQuantizeRows)));
+#undef HEAD
 #undef AT
 }
 
