@@ -1,0 +1,99 @@
+// The differential tests' own tests: what they find when there is something to find.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/differential/Generator.h"
+#include "tests/differential/Reducer.h"
+#include "tests/differential/Runner.h"
+
+namespace wavesmith::differential {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(DifferentialGenerator, SameSeedSameProgram) {
+  for (std::uint64_t seed = 1; seed < 50; ++seed) {
+    EXPECT_EQ(generate(seed, "gfx942").source(), generate(seed, "gfx942").source());
+    EXPECT_NE(generate(seed, "gfx942").source(), generate(seed + 1, "gfx942").source());
+  }
+}
+
+TEST(DifferentialGenerator, DrawsEveryExchangeAndKindOfStatement) {
+  std::string all;
+  for (std::uint64_t seed = 0; seed < 600; ++seed)
+    all += generate(seed, "gfx950").source();
+  for (const char *part :
+       {"wave::ReadFirst",  "wave::ReadLane", "wave::Ballot",  "wave::CompareMask",
+        "wave::CountBelow", "wave::Gather",   "wave::Scatter", "wave::Swizzle",
+        "wave::Dpp",        "Fold::Add",      "Fold::Xor",     "PermlaneSwap<16>",
+        "PermlaneSwap<32>", "switch (",       "break;",        "continue;",
+        "for (s.i",         "f0(n - 1, ",     "q0(s, c);",     "r.barrier();",
+        "c.lds + ",         "c.shared + ",    "Tight t",       "atomicCompareExchange",
+        "fused(",           "quotient(",      "remainder(",    "bits<",
+        "funnelLeft("})
+    EXPECT_THAT(all, HasSubstr(part));
+  for (std::uint64_t seed = 0; seed < 600; ++seed)
+    EXPECT_THAT(generate(seed, "gfx942").source(), Not(HasSubstr("PermlaneSwap")));
+}
+
+/// A generated program with `text` among the statements of its first step.
+Program withPlanted(const std::string &text) {
+  Program program = generate(7, "gfx942");
+  for (Node &step : program.steps.children)
+    if (step.kind == Node::Kind::Statement && !step.children.empty() &&
+        step.children[0].kind == Node::Kind::Block) {
+      Node branch = statement(
+          "if ($) $", {expression({Element::U8, 1}, "c.local == 5"), block({statement(text)})});
+      auto &statements = step.children[0].children;
+      statements.insert(statements.begin() + static_cast<std::ptrdiff_t>(statements.size() / 2),
+                        branch);
+      return program;
+    }
+  ADD_FAILURE() << "the program has no step to plant in";
+  return program;
+}
+
+class DifferentialRunner : public testing::Test {
+protected:
+  void SetUp() override {
+    auto toolchain = Toolchain::create();
+    if (!toolchain)
+      GTEST_SKIP() << toolchain.status().message();
+    runner_.emplace(*std::move(toolchain));
+  }
+  Verdict run(const Program &program) {
+    return runner_->run(std::span(&program, 1), {"gfx942", "O1", {"default"}})[0];
+  }
+  std::optional<Runner> runner_;
+};
+
+TEST_F(DifferentialRunner, FindsAndReducesADifference) {
+  // The one thing that the two sides disagree on is how wide an LDS pointer is.
+  const std::string planted = "store<u32, 4>(c.own + 16, u32(sizeof(c.lds)));";
+  const Program program = withPlanted(planted);
+  const Verdict verdict = run(program);
+  ASSERT_EQ(verdict.kind, Verdict::Kind::Different) << verdict.text;
+  EXPECT_THAT(verdict.text, HasSubstr("work-item 5, byte 16"));
+  const Program small = reduce(program, [&](const Program &candidate) {
+    return run(candidate).kind == Verdict::Kind::Different;
+  });
+  EXPECT_THAT(small.source(), HasSubstr(planted));
+  EXPECT_THAT(small.source(), Not(HasSubstr("if (")));
+  EXPECT_LE(countStatements(small), 12) << small.source();
+  EXPECT_GT(countStatements(program), 20);
+}
+
+TEST_F(DifferentialRunner, TellsFaultsAndCompilerErrors) {
+  // Legal on the host, where the LDS is memory like any other.
+  const Verdict fault =
+      run(withPlanted("if (sizeof(c.lds) == 4) store<u32, 4>(c.lds + 100000, 1);"));
+  EXPECT_EQ(fault.kind, Verdict::Kind::Fault) << fault.text;
+  const Verdict refused = run(withPlanted("no such thing;"));
+  EXPECT_EQ(refused.kind, Verdict::Kind::NotCompiled);
+  EXPECT_THAT(refused.text, HasSubstr("error: "));
+}
+
+} // namespace
+} // namespace wavesmith::differential

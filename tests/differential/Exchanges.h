@@ -1,0 +1,19 @@
+#pragma once
+// The operations between lanes that a program may draw (prelude/Waves.h has what they mean).
+
+#include "tests/differential/Program.h"
+#include "tests/differential/Random.h"
+
+namespace wavesmith::differential {
+
+struct Exchange {
+  std::string name; ///< of the prelude's struct, with its parameters
+  std::vector<Type> arguments;
+  Type result;
+  bool needsAllLanes = false; ///< what lanes give that are off is not defined
+  bool needsFullWaves = false;
+};
+
+Exchange drawExchange(Random &random, bool gfx950);
+
+} // namespace wavesmith::differential
