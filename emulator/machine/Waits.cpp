@@ -9,7 +9,7 @@ void Machine::markPending(Wave &wave, const Inst &inst, u8 bit) {
   if (to.kind == OperandKind::Vector) {
     for (int i = 0; i < to.words; ++i) {
       wave.vectorState[to.index + i] |= bit;
-      ++wave.vectorPending[to.index + i];
+      ++wave.vectorPending[bit == kPendingLds][to.index + i];
     }
   } else if (to.kind == OperandKind::Scalar) {
     for (int i = 0; i < to.words; ++i)
@@ -21,8 +21,8 @@ void Machine::clearPending(Wave &wave, const Inst &inst, u8 bit) {
   const Operand &to = inst.destination;
   if (to.kind == OperandKind::Vector) {
     for (int i = 0; i < to.words; ++i)
-      if (--wave.vectorPending[to.index + i] == 0)
-        wave.vectorState[to.index + i] &= static_cast<u8>(~kPendingAny);
+      if (--wave.vectorPending[bit == kPendingLds][to.index + i] == 0)
+        wave.vectorState[to.index + i] &= static_cast<u8>(~bit);
   } else if (to.kind == OperandKind::Scalar) {
     for (int i = 0; i < to.words; ++i)
       wave.scalarState[to.index + i] &= static_cast<u8>(~bit);

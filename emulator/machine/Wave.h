@@ -124,7 +124,8 @@ struct Wave {
   u32 *vector = nullptr;
   std::unique_ptr<LaneValidity[]> vectorValid;
   u8 vectorState[kVectorRegisters + 64];
-  u8 vectorPending[kVectorRegisters + 64]; ///< loads in flight to it
+  /// Operations in flight to it under vmcnt and under lgkmcnt; a flat load is one of each.
+  u8 vectorPending[2][kVectorRegisters + 64];
 
   PendingQueue vectorMemory, ldsQueue, scalarQueue;
   u64 vectorSequence = 0, vectorDone = 0; ///< issued and completed, in order
