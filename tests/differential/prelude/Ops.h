@@ -113,12 +113,14 @@ template <class V> INLINE inline V middle(V x, V y, V z) {
                                    __builtin_elementwise_min(__builtin_elementwise_max(x, y), z));
 }
 
-// The sign of a zero that minNum and maxNum return is free; adding +0 leaves -0 only of -0 + -0.
+// The sign of a zero that minNum and maxNum return is free. (A sum with +0 would do, were it not
+// that LLVM 22 turns -x + 0 of bfloat16 into -x.)
+template <class V> INLINE inline V plainZero(V x) { return x == V(0) ? V(0) : x; }
 template <class V> INLINE inline V minNumber(V x, V y) {
-  return __builtin_elementwise_minnum(x, y) + V(0);
+  return plainZero(__builtin_elementwise_minnum(x, y));
 }
 template <class V> INLINE inline V maxNumber(V x, V y) {
-  return __builtin_elementwise_maxnum(x, y) + V(0);
+  return plainZero(__builtin_elementwise_maxnum(x, y));
 }
 template <class V> INLINE inline V copySign(V x, V y) {
   return __builtin_elementwise_copysign(x, y == y ? y : V(ElementOf<V>(1)));
