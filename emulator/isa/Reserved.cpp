@@ -51,13 +51,15 @@ constexpr string_view kNoOmod[] = {
 
 /// One IEEE operation with one rounding, which MODE directs.
 constexpr string_view kRounds[] = {
-    "v_add_f32",    "v_sub_f32",        "v_subrev_f32",  "v_mul_f32",     "v_fma_f32",
-    "v_fmac_f32",   "v_fmaak_f32",      "v_fmamk_f32",   "v_pk_add_f32",  "v_pk_mul_f32",
-    "v_pk_fma_f32", "v_mul_legacy_f32", "v_add_f64",     "v_mul_f64",     "v_fma_f64",
-    "v_fmac_f64",   "v_cvt_f32_i32",    "v_cvt_f32_u32", "v_cvt_f32_f64", "v_ldexp_f32",
-    "v_add_f16",    "v_sub_f16",        "v_subrev_f16",  "v_mul_f16",     "v_fma_f16",
-    "v_mac_f16",    "v_mad_f16",        "v_cvt_f16_f32", "v_cvt_f16_i16", "v_cvt_f16_u16",
-    "v_pk_add_f16", "v_pk_mul_f16",     "v_pk_fma_f16",  "v_ldexp_f16"};
+    "v_add_f32",       "v_sub_f32",        "v_subrev_f32",     "v_mul_f32",      "v_fma_f32",
+    "v_fmac_f32",      "v_fmaak_f32",      "v_fmamk_f32",      "v_pk_add_f32",   "v_pk_mul_f32",
+    "v_pk_fma_f32",    "v_mul_legacy_f32", "v_add_f64",        "v_mul_f64",      "v_fma_f64",
+    "v_fmac_f64",      "v_cvt_f32_i32",    "v_cvt_f32_u32",    "v_cvt_f32_f64",  "v_ldexp_f32",
+    "v_add_f16",       "v_sub_f16",        "v_subrev_f16",     "v_mul_f16",      "v_fma_f16",
+    "v_mac_f16",       "v_mad_f16",        "v_cvt_f16_f32",    "v_cvt_f16_i16",  "v_cvt_f16_u16",
+    "v_pk_add_f16",    "v_pk_mul_f16",     "v_pk_fma_f16",     "v_ldexp_f16",    "v_madmk_f16",
+    "v_madak_f16",     "v_mad_legacy_f16", "v_fma_legacy_f16", "v_pk_fmac_f16",  "v_fma_mix_f32",
+    "v_fma_mixlo_f16", "v_fma_mixhi_f16",  "v_ldexp_f64",      "v_div_fmas_f32", "v_div_fmas_f64"};
 
 bool isSmallFloatConversion(string_view name) {
   return startsWith(name, "v_cvt_scalef32_") || startsWith(name, "v_cvt_sr_") ||

@@ -101,7 +101,7 @@ struct VectorFields {
   bool clamp = false, omod = false;
   u8 sdwaSigns = 0, sdwaExtends = 0, dppSigns = 0;
   bool sdwaOmod = false;
-  bool rounds = false; ///< follows MODE's rounding; for float16 results only nearest is implemented
+  bool rounds = false; ///< follows MODE's rounding
 };
 
 struct Row {

@@ -50,6 +50,7 @@ struct Mode {
   bool dx10Clamp;
   bool fp16Overflow; ///< overflow saturates instead of giving infinity or NaN
   bool ocp;          ///< FP8 is the OCP format (gfx950), else FNUZ
+  bool directed16;   ///< float16 rounds in one direction, not to nearest
 };
 
 /// How the bits of an operand are read: decides width, modifiers and denormal handling.

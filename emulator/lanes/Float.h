@@ -26,15 +26,22 @@ inline float halfToFloat(Half half) {
   return floatOf(sign | (body >= 0x7c00 ? special : bitsOf(normal)));
 }
 
-/// Round to nearest even; overflow gives infinity, or the largest number when `saturate`.
+/// Rounds as the host's environment does: to nearest even, unless a driver has set MODE's rounding.
+/// So does overflow, which gives the largest number when `saturate`.
 inline Half floatToHalf(float x, bool saturate = false) {
   u32 bits = bitsOf(x), sign = (bits >> 16) & 0x8000, body = bits & 0x7fffffff;
-  // Small results: adding 0.5 puts the half's last place at the float's last place.
-  u32 small = bitsOf(floatOf(body) + 0.5f) - 0x3f000000;
-  u32 normal = (body - 0x38000000 + 0xfff + ((body >> 13) & 1)) >> 13;
-  u32 result = body < 0x38800000 ? small : normal;
-  u32 overflow = saturate && body < 0x7f800000 ? 0x7bff : 0x7c00;
-  result = body >= 0x477ff000 ? overflow : result;
+  // Next to a number 2^13 times larger, and of the same sign (toward zero must stay that), eleven
+  // bits remain, and below 2^-14 the multiples of 2^-24.
+  u32 exponent = body & 0x7f800000;
+  exponent = exponent < 0x38800000 ? 0x38800000 : (exponent > 0x47800000 ? 0x47800000 : exponent);
+  float large = floatOf((exponent + (13u << 23)) | 0x00400000 | (bits & 0x80000000));
+  u32 rounded = bitsOf((x + large) - large) & 0x7fffffff;
+  // Adding 0.5 puts the half's last place at the float's last place. Above, what is too large for
+  // a half is too large for a float 2^112 times as large.
+  u32 small = bitsOf(floatOf(rounded) + 0.5f) - 0x3f000000;
+  u32 scaled = bitsOf(floatOf(rounded | (bits & 0x80000000)) * floatOf(0x77800000)) & 0x7fffffff;
+  u32 result = rounded < 0x38800000 ? small : (scaled - 0x70000000) >> 13;
+  result = saturate && body < 0x7f800000 && result == 0x7c00 ? 0x7bff : result;
   result = body > 0x7f800000 ? 0x7e00 | ((body >> 13) & 0x1ff) : result;
   return {static_cast<u16>(sign | result)};
 }
@@ -56,14 +63,15 @@ inline Half doubleToHalf(double x) {
     bits = (__builtin_fabs(back) < __builtin_fabs(x)) ? bits | 1 : bits - 1;
   return floatToHalf(floatOf(bits));
 }
-/// Half fma with a single rounding: the double sum is rounded to odd first.
-inline Half fmaHalf(Half a, Half b, Half c) {
+/// Half fma with a single rounding: to nearest, the double sum is rounded to odd first; rounding
+/// twice in one direction is rounding once.
+inline Half fmaHalf(Half a, Half b, Half c, bool directed) {
   double product = double{halfToFloat(a)} * double{halfToFloat(b)}, addend = halfToFloat(c);
   double sum = product + addend;
   double shadow = sum - product;
   double rest = (product - (sum - shadow)) + (addend - shadow);
   u64 bits = bitsOf(sum);
-  if (rest != 0 && !(bits & 1) && !isNan(rest))
+  if (!directed && rest != 0 && !(bits & 1) && !isNan(rest))
     bits = (rest > 0) == (sum > 0) ? bits | 1 : bits - 1;
   return doubleToHalf(doubleOf(bits));
 }

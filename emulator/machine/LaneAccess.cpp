@@ -145,7 +145,7 @@ void runMix(Machine &machine, Wave &wave, const Inst &inst) {
     io.source[i] = values[i];
   }
   io.result = result;
-  laneFunctionFor(machine.lanes, *inst.row)(io);
+  callLanes(machine, wave, inst, io);
   const u32 *old = wave.lanes(inst.destination.index);
   if (inst.clamp && inst.row->opcode == 0x20)
     machine.lanes.clampF32(result, io.mode.dx10Clamp);

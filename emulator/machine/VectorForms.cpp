@@ -186,13 +186,9 @@ void callLanes(Machine &machine, const Wave &wave, const Inst &inst, LaneIo &io)
   u32 rounding = (wave.mode >> (result == Type::F32 ? 0 : 2)) & 3;
   if (!rounding || !inst.row->fields.rounds)
     return function(io);
-  if (result == Type::F16)
-    machine.fault(CheckKind::Registers, wave, inst, -1,
-                  "of float16, only rounding to nearest is implemented");
   static constexpr int kModes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
   int before = std::fegetround();
-  if (result != Type::F16)
-    std::fesetround(kModes[rounding]);
+  std::fesetround(kModes[rounding]);
   function(io);
   std::fesetround(before);
 }

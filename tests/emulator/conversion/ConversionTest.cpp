@@ -181,6 +181,98 @@ std::vector<Conversion> roundings() {
   return all;
 }
 
+/// float16 results under MODE's four roundings. Each operation is exact in double for the halves
+/// that are not tiny; all its results but NaN are compared.
+std::vector<Conversion> halfRoundings(bool gfx950) {
+  struct Operation {
+    const char *text;
+    double (*exact)(double x);
+  };
+  // v4 is 1365 * 2^-12 and v6 the smallest half.
+  static constexpr double kFactor = 0x1.554p-2, kTiny = 0x1p-24;
+  static constexpr Operation kOperations[] = {
+      {"v_add_f16 v2, v1, v4", [](double x) { return x + kFactor; }},
+      {"v_sub_f16 v2, v4, v1", [](double x) { return kFactor - x; }},
+      {"v_subrev_f16 v2, v4, v1", [](double x) { return x - kFactor; }},
+      {"v_add_f16 v2, v1, v1", [](double x) { return x + x; }},
+      {"v_mul_f16 v2, v1, v4", [](double x) { return x * kFactor; }},
+      {"v_mul_f16 v2, v1, v1", [](double x) { return x * x; }},
+      {"v_fma_f16 v2, v1, v4, v6", [](double x) { return x * kFactor + kTiny; }},
+      {"v_fma_f16 v2, v1, v4, -v6", [](double x) { return x * kFactor - kTiny; }},
+      {"v_fma_legacy_f16 v2, v1, v4, v6", [](double x) { return x * kFactor + kTiny; }},
+      {"v_pk_fma_f16 v2, v1, v4, v6", [](double x) { return x * kFactor + kTiny; }},
+      {"v_pk_add_f16 v2, v1, v4", [](double x) { return x + kFactor; }},
+      {"v_pk_mul_f16 v2, v1, v4", [](double x) { return x * kFactor; }},
+      {"v_mov_b32 v2, v6\nv_pk_fmac_f16 v2, v1, v4", [](double x) { return x * kFactor + kTiny; }},
+      {"v_ldexp_f16 v2, v1, -8", [](double x) { return x * 0x1p-8; }},
+      {"v_ldexp_f16 v2, v1, 8", [](double x) { return x * 0x1p8; }},
+      {"v_fma_mixlo_f16 v2, v1, v4, v6 op_sel_hi:[1,1,1]",
+       [](double x) { return x * kFactor + kTiny; }},
+      {"v_mul_f16_sdwa v2, v1, v4 dst_sel:WORD_0 dst_unused:UNUSED_PAD src0_sel:WORD_0 "
+       "src1_sel:WORD_0",
+       [](double x) { return x * kFactor; }}};
+  std::vector<Conversion> all;
+  auto setMode = [](int mode) {
+    return "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), " + std::to_string(mode) + "\n";
+  };
+  for (int mode = 0; mode < 4; ++mode) {
+    auto rounding = static_cast<Rounding>(mode);
+    auto agrees = [=](Word out, double exact, bool saturate) {
+      if (std::isnan(exact))
+        return model::isNanCode(Format::F16, out & 0xffff);
+      // The sign of an exact zero is IEEE's business, not the rounding's.
+      Word expected = model::encode(Format::F16, exact, rounding, saturate);
+      return exact == 0 ? (out & 0x7fff) == 0 : (out & 0xffff) == expected;
+    };
+    for (const Operation &operation : kOperations) {
+      auto exact = operation.exact;
+      all.push_back({setMode(mode) + "v_mov_b32 v2, 0\nv_mov_b32 v4, 0x3555\nv_mov_b32 v6, 1\n" +
+                         operation.text,
+                     1, codes(0x10000), [=](Word in, const Word *out) {
+                       double x = model::decode(Format::F16, in);
+                       return agrees(out[0], exact(x), false);
+                     }});
+    }
+    for (bool saturate : {false, true})
+      all.push_back({setMode(mode) + "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), " +
+                         (saturate ? "1" : "0") + "\nv_cvt_f16_f32 v2, v1",
+                     1, floats(Format::F16), [=](Word in, const Word *out) {
+                       auto x = std::bit_cast<float>(in);
+                       return agrees(out[0], x, saturate && std::isfinite(x));
+                     }});
+    all.push_back({setMode(mode) + "v_cvt_f16_u16 v2, v1", 1, codes(0x10000),
+                   [=](Word in, const Word *out) { return agrees(out[0], in, false); }});
+    all.push_back(
+        {setMode(mode) + "v_cvt_f16_i16 v2, v1", 1, codes(0x10000), [=](Word in, const Word *out) {
+           return agrees(out[0], static_cast<std::int16_t>(in), false);
+         }});
+    // Two roundings in a row.
+    all.push_back({setMode(mode) + "v_mov_b32 v4, 0x3555\nv_mad_f16 v2, v1, v4, v4", 1,
+                   codes(0x10000), [=](Word in, const Word *out) {
+                     double product = model::decode(Format::F16, in) * kFactor;
+                     Word rounded = model::encode(Format::F16, product, rounding, false);
+                     return agrees(out[0], model::decode(Format::F16, rounded) + kFactor, false);
+                   }});
+    // These round to nearest whatever MODE says.
+    if (gfx950)
+      all.push_back({setMode(mode) + "v_cvt_pk_f16_f32 v2, v1, v1", 1, floats(Format::F16),
+                     [=](Word in, const Word *out) {
+                       auto x = std::bit_cast<float>(in);
+                       return std::isnan(x) ||
+                              (out[0] & 0xffff) ==
+                                  model::encode(Format::F16, x, Rounding::Nearest, false);
+                     }});
+    all.push_back({setMode(mode) + "v_cvt_pkrtz_f16_f32 v2, v1, v1", 1, floats(Format::F16),
+                   [=](Word in, const Word *out) {
+                     auto x = std::bit_cast<float>(in);
+                     return std::isnan(x) ||
+                            (out[0] & 0xffff) ==
+                                model::encode(Format::F16, x, Rounding::TowardZero, false);
+                   }});
+  }
+  return all;
+}
+
 std::string kernelText(const Conversion &conversion, std::size_t index) {
   std::ostringstream s;
   std::string name = "k" + std::to_string(index);
@@ -269,6 +361,9 @@ TEST_P(Conversions, EveryCode) {
   check(GetParam(), conversions(std::string(GetParam()) == "gfx950"));
 }
 TEST_P(Conversions, ModeRoundsFloat32) { check(GetParam(), roundings()); }
+TEST_P(Conversions, ModeRoundsFloat16) {
+  check(GetParam(), halfRoundings(std::string(GetParam()) == "gfx950"));
+}
 
 INSTANTIATE_TEST_SUITE_P(Targets, Conversions, testing::Values("gfx942", "gfx950"),
                          [](const auto &info) { return std::string(info.param); });

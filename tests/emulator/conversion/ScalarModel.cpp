@@ -85,8 +85,10 @@ std::uint32_t encode(Format format, double value, Rounding rounding, bool satura
   // What comes after the largest would be half a step further.
   double limit = table[largest] + (table[largest] - table[largest - 1]) / 2;
   bool tieUp = largest % 2 == 1;
-  if (rounding == Rounding::Nearest ? (x > limit || (x == limit && tieUp) || std::isinf(x))
-                                    : std::isinf(x)) {
+  bool away = rounding == (sign ? Rounding::Down : Rounding::Up);
+  bool overflows = rounding == Rounding::Nearest ? x > limit || (x == limit && tieUp)
+                                                 : away && x > table[largest];
+  if (overflows || std::isinf(x)) {
     if (saturate)
       return sign | largest;
     return shape.infinity ? sign | (largest + 1) : nan;
@@ -99,6 +101,8 @@ std::uint32_t encode(Format format, double value, Rounding rounding, bool satura
     if (up < down || (up == down && code % 2 == 1))
       code = above;
   }
+  if (away && above < table.size() && x > table[code])
+    code = above;
   // FNUZ has one zero.
   return shape.fnuz && code == 0 ? 0 : sign | code;
 }

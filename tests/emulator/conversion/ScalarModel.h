@@ -8,7 +8,7 @@
 namespace wavesmith::emulator::model {
 
 enum class Format { F16, Bf16, Fp8Fnuz, Bf8Fnuz, Fp8Ocp, Bf8Ocp };
-enum class Rounding { Nearest, TowardZero };
+enum class Rounding { Nearest, Up, Down, TowardZero }; // as MODE numbers them
 
 int bitsOf(Format format);
 bool isNanCode(Format format, std::uint32_t code);
