@@ -124,6 +124,8 @@ void markHazards(Inst &inst) {
       inst.consumes |= kMemoryScalar;
     if (inst.lds || row.use == Use::LdsDma)
       inst.consumes |= kUsesM0;
+  } else if (row.access.laneAddress) {
+    inst.consumes |= kUsesM0;
   } else if (!inst.isVector && writesScalar(inst, kM0) && row.format != Format::Smem) {
     inst.produces |= kScalarWritesM0;
   }

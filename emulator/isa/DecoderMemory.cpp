@@ -13,11 +13,17 @@ bool Decoding::ds() {
     inst_.immediate = static_cast<i32>(bits(low(), 0, 8));
     inst_.offset1 = bits(low(), 8, 8);
   }
+  if (row().use == Use::NoOperands)
+    return true;
   int words = std::max(1, access.bytes / 4);
-  inst_.source[0] = operands_.vector(bits(high(), 0, 8), 1, false);
+  if (!access.laneAddress && !access.counter) {
+    inst_.source[0] = operands_.vector(bits(high(), 0, 8), 1, false);
+    operands_.read(inst_.source[0], 0);
+  }
   inst_.sourceCount = 1;
-  operands_.read(inst_.source[0], 0);
-  bool hasData = row().use == Use::Store || row().use == Use::Atomic ||
+  if (access.laneAddress)
+    operands_.readScalar(kM0, 1, 0);
+  bool hasData = row().use == Use::Store || (row().use == Use::Atomic && !access.counter) ||
                  (row().use == Use::Exchange && access.second);
   if (hasData) {
     inst_.source[inst_.sourceCount++] = operands_.vector(bits(high(), 8, 8), words, accumulator);

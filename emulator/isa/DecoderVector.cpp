@@ -98,7 +98,7 @@ bool Decoding::shortVector(Format format) {
   if (inst_.variant == Variant::Sdwa && format == Format::Vopc && bits(words_[1], 15, 1))
     maskCode = bits(words_[1], 8, 7);
   maskOperands(maskCode, false);
-  if (format != Format::Vopc && !(row().opcode == 0 && format == Format::Vop1)) {
+  if (format != Format::Vopc && row().use != Use::NoOperands) {
     setDestination(vectorDestination(bits(low(), 17, 8)));
     if (row().use == Use::Swap)
       operands_.write(inst_.source[0]), operands_.read(inst_.destination, 1);
@@ -187,6 +187,9 @@ bool Decoding::longVector() {
     u32 code = bits(high(), kShift[i], 9);
     if (code == 255 || code == 249 || code == 250)
       return false;
+    // More than two registers must be VGPRs (CDNA4 ISA 6.7.1).
+    if (wordsOf(signature.sources[i]) > 2 && code < 256)
+      return false;
     if ((row().use == Use::AccumMove || row().use == Use::Swap) && code < 256)
       return false;
     if (row().use == Use::AccumMove)
@@ -204,7 +207,7 @@ bool Decoding::longVector() {
   }
   u32 code = bits(low(), 0, 8);
   maskOperands(row().format == Format::Vopc ? code & 0x7f : bits(low(), 8, 7), fromThird);
-  if (row().format != Format::Vopc && !(row().opcode == 0 && row().format == Format::Vop1)) {
+  if (row().format != Format::Vopc && row().use != Use::NoOperands) {
     setDestination(vectorDestination(code));
     if (row().use == Use::Swap)
       operands_.write(inst_.source[0]), operands_.read(inst_.destination, 1);

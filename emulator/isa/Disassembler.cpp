@@ -137,7 +137,7 @@ const char *suffix(const Inst &inst) {
     return "_dpp";
   bool bare = row.use == Use::Literal || row.handler == readFirstLane ||
               row.handler == swapRegisters || row.use == Use::AccumMove ||
-              (row.format == Format::Vop1 && row.opcode == 0);
+              row.use == Use::NoOperands;
   if (inst.variant == Variant::Long)
     return row.handler == readFirstLane ? "" : "_e64";
   return bare ? "" : "_e32";
@@ -281,7 +281,8 @@ std::string dsText(const Inst &inst) {
   if (inst.destination.kind != OperandKind::None)
     text.operand(operandText(inst.destination));
   for (int i = 0; i < inst.sourceCount; ++i)
-    text.operand(operandText(inst.source[i]));
+    if (inst.source[i].kind != OperandKind::None)
+      text.operand(operandText(inst.source[i]));
   if (row.access.count == 2) {
     if (inst.immediate)
       text.modifier(fmt::format("offset0:{}", inst.immediate));

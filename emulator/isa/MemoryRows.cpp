@@ -48,6 +48,25 @@ std::vector<Row> makeRows() {
        .atomic = static_cast<u8>(AtomicKind::kind),                                                \
        .returns = true,                                                                            \
        .second = two});
+#define DS_WRITE_LANE(name, op)                                                                    \
+  add(#name, Format::Ds, op, Use::Store, ldsAccess, {.bytes = 4, .laneAddress = true});
+#define DS_READ_LANE(name, op)                                                                     \
+  add(#name, Format::Ds, op, Use::Load, ldsAccess, {.bytes = 4, .laneAddress = true});
+#define DS_COUNTER(name, op, kind)                                                                 \
+  add(#name, Format::Ds, op, Use::Atomic, ldsAccess,                                               \
+      {.bytes = 4,                                                                                 \
+       .atomic = static_cast<u8>(AtomicKind::kind),                                                \
+       .returns = true,                                                                            \
+       .counter = true});
+#define DS_NOP(name, op) add(#name, Format::Ds, op, Use::NoOperands, doNothing, {});
+#define DS_SWAP2(name, op, size, st64)                                                             \
+  add(#name, Format::Ds, op, Use::Atomic, ldsAccess,                                               \
+      {.bytes = size,                                                                              \
+       .count = 2,                                                                                 \
+       .stride = (st64) ? size * 64 : size,                                                        \
+       .atomic = static_cast<u8>(AtomicKind::Swap),                                                \
+       .returns = true,                                                                            \
+       .second = true});
 #define DS_EXCHANGE(name, op, data, handler)                                                       \
   add(#name, Format::Ds, op, Use::Exchange, handler, {.bytes = 4, .second = data});
 #define DS_TRANSPOSE(name, op, size)                                                               \

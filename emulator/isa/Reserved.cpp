@@ -149,8 +149,7 @@ VectorFields vectorFieldsOf(const Row &row) {
 namespace {
 
 bool hasSdwa(const Row &row) {
-  static constexpr string_view kWithout[] = {"v_nop",
-                                             "v_readfirstlane_b32",
+  static constexpr string_view kWithout[] = {"v_readfirstlane_b32",
                                              "v_swap_b32",
                                              "v_accvgpr_mov_b32",
                                              "v_permlane16_swap_b32",
@@ -168,16 +167,13 @@ bool hasSdwa(const Row &row) {
     wide |= wordsOf(signature.sources[i]) == 2;
   if (endsWith(row.name, "_fp8") || endsWith(row.name, "_bf8"))
     wide = false;
-  return !wide && row.use != Use::Literal && !isOneOf(row.name, kWithout);
+  return !wide && row.use != Use::NoOperands && row.use != Use::Literal && !isOneOf(row.name, kWithout);
 }
 bool hasDpp(const Row &row) {
-  static constexpr string_view kWithout[] = {"v_nop",
-                                             "v_readfirstlane_b32",
-                                             "v_swap_b32",
-                                             "v_accvgpr_mov_b32",
-                                             "v_permlane16_swap_b32",
+  static constexpr string_view kWithout[] = {"v_readfirstlane_b32", "v_swap_b32",
+                                             "v_accvgpr_mov_b32", "v_permlane16_swap_b32",
                                              "v_permlane32_swap_b32"};
-  return row.format != Format::Vopc && row.use != Use::Literal && !isOneOf(row.name, kWithout);
+  return row.use != Use::NoOperands && row.format != Format::Vopc && row.use != Use::Literal && !isOneOf(row.name, kWithout);
 }
 
 bool longVector(const Inst &inst) {
@@ -195,7 +191,7 @@ bool longVector(const Inst &inst) {
     bool scale = startsWith(row.name, "v_div_scale");
     return scale || (!signs && !omod);
   }
-  if (row.format == Format::Vop1 && row.opcode == 0)
+  if (row.use == Use::NoOperands)
     return !(first & 0xff) && !bits(second, 0, 27);
   return !(signs & ~u32{fields.signs}) && !(abs & ~u32{fields.signs}) && (fields.clamp || !clamp) &&
          (fields.omod || !omod) && !(bits(first, 11, 4) & ~u32{fields.opSel});
@@ -289,8 +285,8 @@ bool reservedBitsClear(const Inst &inst) {
       return sdwa(inst);
     case Variant::Dpp:
       return dpp(inst);
-    default: // v_nop has no operands
-      return row.format != Format::Vop1 || row.opcode != 0 || !(inst.words[0] & 0x1fe0000);
+    default:
+      return row.use != Use::NoOperands || !(inst.words[0] & 0x1fe0000);
     }
   case Format::Vop3p:
     return packed(inst);

@@ -90,6 +90,9 @@ struct Access {
   u8 atomic = 0;        ///< AtomicKind
   bool returns = false; ///< DS atomics
   bool second = false;  ///< DS: a second data operand
+  // DS: no address register.
+  bool laneAddress = false; ///< M0 and the lane number are the address
+  bool counter = false;     ///< one dword, to which the number of active lanes is added
 };
 
 /// Vector rows: which modifier bits the encodings have.

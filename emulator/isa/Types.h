@@ -51,10 +51,11 @@ struct Mode {
   bool fp16Overflow; ///< overflow saturates instead of giving infinity or NaN
   bool ocp;          ///< FP8 is the OCP format (gfx950), else FNUZ
   bool directed16;   ///< float16 rounds in one direction, not to nearest
+  bool flushes32;    ///< denormal float32 inputs count as zero
 };
 
 /// How the bits of an operand are read: decides width, modifiers and denormal handling.
-enum class Type : u8 { None, B16, F16, B32, F32, B64, F64, B96, B128, B256, B512 };
+enum class Type : u8 { None, B16, F16, B32, F32, B64, F64, B96, B128, B192, B256, B512, B1024 };
 
 constexpr int wordsOf(Type type) {
   switch (type) {
@@ -67,10 +68,14 @@ constexpr int wordsOf(Type type) {
     return 3;
   case Type::B128:
     return 4;
+  case Type::B192:
+    return 6;
   case Type::B256:
     return 8;
   case Type::B512:
     return 16;
+  case Type::B1024:
+    return 32;
   default:
     return 1;
   }

@@ -79,6 +79,17 @@ std::vector<Row> makeRows() {
   for (Row &row : rows)
     if (row.handler == readLane || row.handler == writeLane)
       row.signature = makeSignature<u32, u32, u32>();
+    else if (row.use == Use::NoOperands)
+      row.signature = Signature();
+
+  index = 0;
+#define WIDE(name, op, targets, result, s0, s1, s2, ...)                                           \
+  {                                                                                                \
+    Signature signature{Type::result, {Type::s0, Type::s1, Type::s2}};                             \
+    signature.sourceCount = Type::s2 == Type::None ? 2 : 3;                                        \
+    add(#name, Format::Vop3, op, targets, Use::Plain, signature, runWide);                         \
+  }
+#include "emulator/isa/rows/Wide.def"
 
   u8 matrix = 0;
 #define MFMA(name, op, a, b, m, n, k, blocks, passes, targets)                                     \

@@ -83,6 +83,38 @@ inline u64 quadSad(u64 a, u32 b, u64 c, bool masked) {
   }
   return result;
 }
+/// What v_prng_b32 makes of a random number.
+inline u32 nextRandom(u32 x) { return (x << 1) ^ (x >> 31 ? 197u : 0u); }
+
+/// The fraction bits of 2/pi, the first in the top bit; 1201 of them, then zeros.
+inline constexpr u64 kTwoOverPi[20] = {
+    0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
+    0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+    0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
+    0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
+    0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b0000, 0};
+/// 53 bits of 2/pi from where `segment` and the size of x say, at their place, rounded toward zero.
+/// (The guide's pseudocode masks the low bits; its text and its users mean the leading ones.)
+inline double trigSegment(double x, u32 segment) {
+  int exponent = static_cast<int>(bitsOf(x) >> 52) & 0x7ff;
+  int shift = static_cast<int>(segment & 31) * 53 + (exponent > 1077 ? exponent - 1077 : 0);
+  int word = shift / 64, offset = shift % 64;
+  if (word >= 19)
+    return 0;
+  u64 leading = kTwoOverPi[word] << offset;
+  leading |= offset ? kTwoOverPi[word + 1] >> (64 - offset) : 0;
+  u64 digits = leading >> 11;
+  // Very large arguments scale up, so that nothing is lost to denormals.
+  int scale = -53 - shift + (exponent >= 1968 ? 128 : 0);
+  if (digits == 0)
+    return 0;
+  int top = 63 - __builtin_clzll(digits);
+  if (top + scale >= -1022)
+    return doubleOf(((digits << (52 - top)) & 0x000fffffffffffff) |
+                    static_cast<u64>(top + scale + 1023) << 52);
+  int lost = -1074 - scale;
+  return doubleOf(lost < 64 ? digits >> lost : 0);
+}
 // Cube maps: the face that a direction hits, and where.
 inline bool cubeIsZ(float x, float y, float z) {
   return __builtin_fabsf(z) >= __builtin_fabsf(x) && __builtin_fabsf(z) >= __builtin_fabsf(y);

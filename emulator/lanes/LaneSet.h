@@ -43,7 +43,7 @@ struct MatrixIo {
 struct LaneSet {
   const char *name;
   // By row order of the .def files.
-  const LaneFunction *vop1, *vop2, *vop3, *vopc, *vop3p;
+  const LaneFunction *vop1, *vop2, *vop3, *vopc, *vop3p, *wide;
   void (*matrix)(const MatrixIo &io);
   void (*splat)(u32 *to, u32 value);
   /// Lanes of `mask` take `from`.

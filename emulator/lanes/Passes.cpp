@@ -3,7 +3,7 @@
 
 namespace wavesmith::emulator::WAVESMITH_LANES {
 
-extern const LaneFunction kVop1[], kVop2[], kVop3[], kVopc[], kVop3p[];
+extern const LaneFunction kVop1[], kVop2[], kVop3[], kVopc[], kVop3p[], kWide[];
 void matrixProduct(const MatrixIo &io);
 
 namespace {
@@ -73,6 +73,7 @@ const LaneSet kLaneSet = {WAVESMITH_TEXT(WAVESMITH_LANES),
                           kVop3,
                           kVopc,
                           kVop3p,
+                          kWide,
                           matrixProduct,
                           splat,
                           blend,

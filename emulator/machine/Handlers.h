@@ -9,6 +9,7 @@ namespace wavesmith::emulator {
 
 // Vector.cpp, VectorForms.cpp, Matrix.cpp, LaneAccess.cpp
 WAVESMITH_HANDLER(runVector);
+WAVESMITH_HANDLER(runWide);
 WAVESMITH_HANDLER(runPacked16);
 WAVESMITH_HANDLER(runPacked32);
 WAVESMITH_HANDLER(runPackedMove);

@@ -1,5 +1,5 @@
-// Vector instructions that cross lanes or files: readlane, swaps, AGPR moves, matrix products and
-// mixed-precision fma.
+// Vector instructions that cross lanes or files or take many registers: readlane, swaps, AGPR moves,
+// matrix products, mixed-precision fma, wide operands.
 
 #include <bit>
 
@@ -118,6 +118,17 @@ void runMatrix(Machine &machine, Wave &wave, const Inst &inst) {
     io.scaleB = scales[1];
   }
   machine.lanes.matrix(io);
+}
+
+void runWide(Machine &machine, Wave &wave, const Inst &inst) {
+  alignas(64) u32 scratch[3][2 * kLanes], result[32 * kLanes];
+  LaneIo io;
+  io.mode = machine.modeOf(wave);
+  for (int i = 0; i < inst.sourceCount; ++i)
+    io.source[i] = machine.fetch(wave, inst.source[i], scratch[i]);
+  io.result = result;
+  machine.lanes.wide[inst.row->laneIndex](io);
+  machine.writeVector(wave, inst.destination, result, inst.destination.words, wave.exec());
 }
 
 void runMix(Machine &machine, Wave &wave, const Inst &inst) {

@@ -1,31 +1,21 @@
-// LDS reads, writes and atomics.
+// LDS reads, writes and transposes, and what all LDS operations do at issue.
 
 #include <algorithm>
 #include <bit>
 
 #include "emulator/machine/Atomics.h"
-#include "emulator/machine/MemoryAccess.h"
+#include "emulator/machine/LdsAccess.h"
 
 namespace wavesmith::emulator {
 namespace {
 
-/// A lane's address. The sum wraps at 32 bits: compilers fold constants into the offset although
-/// the base may then be negative.
-u64 ldsAddress(const PendingOp &op, int lane, u32 offset) {
-  return static_cast<u32>(op.address[lane]) + offset;
-}
-
-/// Lane addresses of element 0 or 1 of an access.
-u32 elementOffset(const Inst &inst, int element) {
-  const Access &access = inst.row->access;
-  if (access.count == 1)
-    return static_cast<u32>(inst.immediate);
-  return (element ? inst.offset1 : static_cast<u32>(inst.immediate)) * access.stride;
-}
-
 void checkOperands(Machine &machine, Wave &wave, const Inst &inst, const PendingOp &op) {
+  if (inst.row->access.laneAddress && (wave.scalarState[kM0] & kInvalid) &&
+      (~wave.scalarValid[kM0] & 0xffff))
+    machine.fault(CheckKind::Uninitialised, wave, inst, -1,
+                  "M0, which is the LDS address, was never fully written");
   int reg = inst.source[0].index;
-  if (!(wave.vectorState[reg] & kInvalid))
+  if (inst.source[0].kind != OperandKind::Vector || !(wave.vectorState[reg] & kInvalid))
     return;
   u64 bad = undefinedLanes(wave.vectorValid[reg]) & op.lanes;
   if (bad)
@@ -187,40 +177,6 @@ void landWrite(Machine &machine, Wave &, PendingOp &op) {
   }
 }
 
-void landAtomic(Machine &machine, Wave &wave, PendingOp &op) {
-  const Inst &inst = *op.inst;
-  const Access &access = inst.row->access;
-  Workgroup &group = machine.group;
-  int words = access.bytes / 4;
-  alignas(64) u32 before[2][kLanes] = {};
-  for (int lane = 0; lane < kLanes; ++lane) {
-    u64 address = ldsAddress(op, lane, u32(inst.immediate));
-    if (!((op.lanes >> lane) & 1) || address + access.bytes > group.ldsBytes)
-      continue;
-    u64 old = 0, data = op.data[0][lane], second = op.data[words][lane];
-    if (words == 2) {
-      data |= u64{op.data[1][lane]} << 32;
-      second |= u64{op.data[3][lane]} << 32;
-    }
-    std::memcpy(&old, &group.lds[address], access.bytes);
-    // With two data operands the first is what to compare with.
-    u64 next =
-        access.second
-            ? applyAtomic(static_cast<AtomicKind>(access.atomic), old, second, data, access.bytes)
-            : applyAtomic(static_cast<AtomicKind>(access.atomic), old, data, 0, access.bytes);
-    std::memcpy(&group.lds[address], &next, access.bytes);
-    before[0][lane] = static_cast<u32>(old);
-    before[1][lane] = static_cast<u32>(old >> 32);
-  }
-  if (!access.returns)
-    return;
-  for (int word = 0; word < words; ++word) {
-    machine.lanes.blend(wave.lanes(inst.destination.index + word), before[word], op.lanes);
-    if (machine.tracksValidity())
-      machine.setAllValid(wave, inst.destination.index + word, op.lanes);
-  }
-}
-
 /// The 8 and 16 bit transposes of valid bytes: the sixteen strings in a row, every 16th element.
 template <typename T> bool transposeFast(Machine &machine, Wave &wave, PendingOp &op) {
   Workgroup &group = machine.group;
@@ -367,7 +323,7 @@ void Machine::landLds(Wave &wave, PendingOp &op) {
   case Use::Store:
     return landWrite(*this, wave, op);
   case Use::Atomic:
-    return landAtomic(*this, wave, op);
+    return landLdsAtomic(*this, wave, op);
   case Use::Transpose:
     return landTranspose(*this, wave, op);
   default:
@@ -381,9 +337,16 @@ void ldsAccess(Machine &machine, Wave &wave, const Inst &inst) {
   op.inst = &inst;
   op.sequence = ++wave.ldsSequence;
   op.lanes = wave.exec();
-  const u32 *addresses = wave.lanes(inst.source[0].index);
-  for (int lane = 0; lane < kLanes; ++lane)
-    op.address[lane] = addresses[lane];
+  if (inst.source[0].kind == OperandKind::Vector) {
+    const u32 *addresses = wave.lanes(inst.source[0].index);
+    for (int lane = 0; lane < kLanes; ++lane)
+      op.address[lane] = addresses[lane];
+  } else { // M0 and the lane, or the instruction's offset alone
+    bool byLane = inst.row->access.laneAddress;
+    u32 base = byLane ? wave.scalar[kM0] & 0xffff : 0;
+    for (u32 lane = 0; lane < kLanes; ++lane)
+      op.address[lane] = base + (byLane ? 4 * lane : 0);
+  }
   int word = 0;
   for (int source = 1; source < inst.sourceCount; ++source)
     for (int i = 0; i < inst.source[source].words; ++i, ++word) {
