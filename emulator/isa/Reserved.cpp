@@ -87,7 +87,8 @@ VectorFields vectorFieldsOf(const Row &row) {
   if (name == "v_cvt_f32_bf16")
     fields.signsUsed = 1;
   if (startsWith(name, "v_cvt_scalef32_") && (endsWith(name, "f16")) &&
-      signature.result == Type::B32 && signature.sources[0] == Type::B32)
+      signature.result == Type::B32 &&
+      (signature.sources[0] == Type::B32 || signature.sources[0] == Type::B16))
     fields.signsUsed |= 1;
   bool cvtFloat8 = row.format == Format::Vop1 && (endsWith(name, "_fp8") || endsWith(name, "_bf8"));
   bool fromInteger = isFloat(signature.result) && !anyFloat;
@@ -149,31 +150,25 @@ VectorFields vectorFieldsOf(const Row &row) {
 namespace {
 
 bool hasSdwa(const Row &row) {
-  static constexpr string_view kWithout[] = {"v_readfirstlane_b32",
-                                             "v_swap_b32",
-                                             "v_accvgpr_mov_b32",
-                                             "v_permlane16_swap_b32",
-                                             "v_permlane32_swap_b32",
-                                             "v_dot2c_f32_bf16",
-                                             "v_dot2c_f32_f16",
-                                             "v_dot2c_i32_i16",
-                                             "v_dot4c_i32_i8",
-                                             "v_dot8c_i32_i4",
-                                             "v_fmac_f32",
-                                             "v_mac_f16"};
+  static constexpr string_view kWithout[] = {
+      "v_readfirstlane_b32",   "v_swap_b32",       "v_accvgpr_mov_b32", "v_permlane16_swap_b32",
+      "v_permlane32_swap_b32", "v_dot2c_f32_bf16", "v_dot2c_f32_f16",   "v_dot2c_i32_i16",
+      "v_dot4c_i32_i8",        "v_dot8c_i32_i4",   "v_fmac_f32",        "v_mac_f16"};
   const Signature &signature = row.signature;
   bool wide = wordsOf(signature.result) == 2;
   for (int i = 0; i < signature.sourceCount; ++i)
     wide |= wordsOf(signature.sources[i]) == 2;
   if (endsWith(row.name, "_fp8") || endsWith(row.name, "_bf8"))
     wide = false;
-  return !wide && row.use != Use::NoOperands && row.use != Use::Literal && !isOneOf(row.name, kWithout);
+  return !wide && row.use != Use::NoOperands && row.use != Use::Literal &&
+         !isOneOf(row.name, kWithout);
 }
 bool hasDpp(const Row &row) {
   static constexpr string_view kWithout[] = {"v_readfirstlane_b32", "v_swap_b32",
                                              "v_accvgpr_mov_b32", "v_permlane16_swap_b32",
                                              "v_permlane32_swap_b32"};
-  return row.use != Use::NoOperands && row.format != Format::Vopc && row.use != Use::Literal && !isOneOf(row.name, kWithout);
+  return row.use != Use::NoOperands && row.format != Format::Vopc && row.use != Use::Literal &&
+         !isOneOf(row.name, kWithout);
 }
 
 bool longVector(const Inst &inst) {

@@ -19,8 +19,14 @@ template <bool kBf8> inline float fromFloat8(u32 byte, bool ocp) {
   return value;
 }
 
-/// Rounds to nearest even (or adds `noise` below the last place first and truncates), with the
-/// overflow rules of the target's format.
+/// What truncation leaves of the mantissa after `noise`, as a fraction of the last place that is
+/// kept, was added. The guides' pseudocode takes as many of its top bits as are dropped; so does
+/// this when the result is normal.
+inline u32 keepNoisy(u32 mantissa, i32 drop, u32 noise) {
+  return static_cast<u32>((((u64{mantissa} << 32) >> (drop < 63 ? drop : 63)) + noise) >> 32);
+}
+
+/// Rounds to nearest even, or stochastically, with the overflow rules of the target's format.
 template <bool kBf8>
 inline u32 toFloat8(float x, bool ocp, bool saturate, bool stochastic = false, u32 noise = 0) {
   constexpr int kMantissa = kBf8 ? 2 : 3;
@@ -37,14 +43,13 @@ inline u32 toFloat8(float x, bool ocp, bool saturate, bool stochastic = false, u
   i32 exponent = static_cast<i32>(body >> 23) - 127 + bias;
   u32 mantissa = (body & 0x7fffff) | (body >> 23 ? 0x800000 : 0);
   i32 drop = 23 - kMantissa + (exponent < 1 ? 1 - exponent : 0);
-  if (drop > 31)
-    drop = 31;
-  u32 kept = mantissa >> drop;
+  u32 kept;
   if (stochastic) {
-    u64 sum = (u64{mantissa} << 8) + (u64{noise} << drop >> 24);
-    kept = static_cast<u32>(sum >> (8 + drop));
+    kept = keepNoisy(mantissa, drop, noise);
   } else {
+    drop = drop > 31 ? 31 : drop;
     u32 rest = mantissa & ((1u << drop) - 1), half = 1u << (drop - 1);
+    kept = mantissa >> drop;
     kept += rest > half || (rest == half && (kept & 1));
   }
   // The hidden bit adds itself to the exponent field, and so does a carry.
@@ -69,12 +74,22 @@ inline float fromBf6(u32 bits) { // E3M2
   float value = floatOf((bits & 31) << 21) * floatOf(0x7d800000);
   return bits & 32 ? -value : value;
 }
-/// Adds noise below the last place that a truncation by `dropped` bits keeps.
-inline float addNoise(float x, u32 noise, int dropped) {
+inline Half floatToHalfNoisy(float x, u32 noise, bool saturate) {
+  u32 bits = bitsOf(x), sign = (bits >> 16) & 0x8000, body = bits & 0x7fffffff;
+  if (body >= 0x7f800000)
+    return floatToHalf(x);
+  i32 exponent = static_cast<i32>(body >> 23) - 112;
+  u32 mantissa = (body & 0x7fffff) | (body >> 23 ? 0x800000 : 0);
+  u32 result = keepNoisy(mantissa, 13 + (exponent < 1 ? 1 - exponent : 0), noise);
+  result += exponent < 1 ? 0 : static_cast<u32>(exponent - 1) << 10;
+  result = result < 0x7c00 ? result : (saturate ? 0x7bff : 0x7c00);
+  return {static_cast<u16>(sign | result)};
+}
+inline u32 floatToBf16Noisy(float x, u32 noise) {
   u32 bits = bitsOf(x);
   if ((bits & 0x7f800000) == 0x7f800000)
-    return x;
-  return floatOf(bits + (noise & ((1u << dropped) - 1)));
+    return floatToBf16(x);
+  return (bits + (noise >> 16)) >> 16;
 }
 /// Into 1 sign, kExponent and kMantissa bits; `keep(mantissa, drop)` rounds `drop` bits away.
 /// Saturates, no NaN.
@@ -87,25 +102,33 @@ template <int kExponent, int kMantissa, typename Keep> inline u32 toTinyBy(float
   i32 exponent = static_cast<i32>(body >> 23) - 127 + kBias;
   u32 mantissa = (body & 0x7fffff) | (body >> 23 ? 0x800000 : 0);
   i32 drop = 23 - kMantissa + (exponent < 1 ? 1 - exponent : 0);
-  u32 kept = keep(mantissa, drop > 31 ? 31 : drop);
+  u32 kept = keep(mantissa, drop);
   u32 result = exponent < 1 ? kept : kept + (static_cast<u32>(exponent - 1) << kMantissa);
   return (result > kLargest ? kLargest : result) | sign;
 }
 /// Rounds to nearest even.
 template <int kExponent, int kMantissa> inline u32 toTiny(float x) {
   return toTinyBy<kExponent, kMantissa>(x, [](u32 mantissa, i32 drop) {
+    drop = drop > 31 ? 31 : drop;
     u32 kept = mantissa >> drop, rest = mantissa & ((1u << drop) - 1), half = 1u << (drop - 1);
     return kept + (rest > half || (rest == half && (kept & 1)));
   });
 }
-/// Adds noise below the last place, then truncates.
+/// Rounds stochastically.
 template <int kExponent, int kMantissa> inline u32 toTinyNoisy(float x, u32 noise) {
-  return toTinyBy<kExponent, kMantissa>(x, [noise](u32 mantissa, i32 drop) {
-    return static_cast<u32>((u64{mantissa} + (u64{noise} >> (32 - drop))) >> drop);
-  });
+  return toTinyBy<kExponent, kMantissa>(
+      x, [noise](u32 mantissa, i32 drop) { return keepNoisy(mantissa, drop, noise); });
 }
-/// The power of two that a scale operand stands for: only its exponent byte counts.
+/// The power of two that a scale operand stands for: only its exponent byte counts, as E8M0.
 inline float scaleFactor(float scale) {
   u32 exponent = bitsOf(scale) & 0x7f800000;
-  return floatOf(exponent ? exponent : 0x00400000); // 2^-127 is a denormal
+  // 2^-127 is a denormal; 255 stands for NaN.
+  return floatOf(exponent == 0 ? 0x00400000 : (exponent == 0x7f800000 ? 0x7fc00000 : exponent));
+}
+/// A small float times a scale as a half. What is too large even for a float is no infinity.
+inline Half scaledHalf(float value, float scale, bool saturate) {
+  float product = value * scaleFactor(scale);
+  bool overflow =
+      (bitsOf(product) & 0x7fffffff) == 0x7f800000 && (bitsOf(value) & 0x7fffffff) < 0x7f800000;
+  return floatToHalf(overflow ? floatOf(bitsOf(product) - 1) : product, saturate);
 }

@@ -1,5 +1,5 @@
-// Vector instructions that cross lanes or files or take many registers: readlane, swaps, AGPR moves,
-// matrix products, mixed-precision fma, wide operands.
+// Vector instructions that cross lanes or files or take many registers: readlane, swaps, AGPR
+// moves, matrix products, mixed-precision fma, wide operands.
 
 #include <bit>
 

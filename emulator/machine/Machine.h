@@ -67,8 +67,9 @@ public:
   void fatal(CheckKind kind, Wave &wave, const Inst &inst, int lane, std::string message);
 
   Mode modeOf(const Wave &wave) const {
-    return {((wave.mode >> 9) & 1) != 0, ((wave.mode >> 8) & 1) != 0, ((wave.mode >> 23) & 1) != 0,
-            gfx950(), ((wave.mode >> 2) & 3) != 0, ((wave.mode >> 4) & 1) == 0};
+    return {((wave.mode >> 9) & 1) != 0,  ((wave.mode >> 8) & 1) != 0,
+            ((wave.mode >> 23) & 1) != 0, gfx950(),
+            ((wave.mode >> 2) & 3) != 0,  ((wave.mode >> 4) & 1) == 0};
   }
   u32 readScalar(const Wave &wave, const Operand &operand) const {
     return operand.kind == OperandKind::Scalar     ? wave.scalar[operand.index]

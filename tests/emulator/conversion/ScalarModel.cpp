@@ -10,6 +10,7 @@ namespace {
 struct Shape {
   int exponent, mantissa, bias;
   bool fnuz, infinity;
+  bool finite = false; ///< neither infinity nor NaN: what overflows is the largest number
 };
 Shape shapeOf(Format format) {
   switch (format) {
@@ -23,6 +24,12 @@ Shape shapeOf(Format format) {
     return {5, 2, 16, true, false};
   case Format::Fp8Ocp:
     return {4, 3, 7, false, false};
+  case Format::Fp6:
+    return {2, 3, 1, false, false, true};
+  case Format::Bf6:
+    return {3, 2, 3, false, false, true};
+  case Format::Fp4:
+    return {2, 1, 1, false, false, true};
   default:
     return {5, 2, 15, false, true};
   }
@@ -30,7 +37,7 @@ Shape shapeOf(Format format) {
 
 /// The finite values without sign, by code.
 const std::vector<double> &magnitudes(Format format) {
-  static std::vector<double> tables[6];
+  static std::vector<double> tables[9];
   std::vector<double> &table = tables[static_cast<int>(format)];
   for (std::uint32_t code = static_cast<std::uint32_t>(table.size());; ++code) {
     if (code >= 1u << (bitsOf(format) - 1) || isNanCode(format, code) ||
@@ -50,6 +57,8 @@ int bitsOf(Format format) {
 bool isNanCode(Format format, std::uint32_t code) {
   Shape shape = shapeOf(format);
   std::uint32_t body = code & ((1u << (shape.exponent + shape.mantissa)) - 1);
+  if (shape.finite)
+    return false;
   if (shape.fnuz)
     return body == 0 && code != 0;
   std::uint32_t top = ((1u << shape.exponent) - 1) << shape.mantissa;
@@ -72,15 +81,47 @@ double decode(Format format, std::uint32_t code) {
   return (code >> (shape.exponent + shape.mantissa)) & 1 ? -value : value;
 }
 
+namespace {
+
+/// What overflow and NaN give.
+std::uint32_t special(Format format, bool negative, bool isNan, bool saturate) {
+  Shape shape = shapeOf(format);
+  int bits = shape.exponent + shape.mantissa;
+  std::uint32_t sign = negative ? 1u << bits : 0;
+  auto largest = static_cast<std::uint32_t>(magnitudes(format).size() - 1);
+  if (shape.finite || (saturate && !isNan))
+    return sign | largest;
+  std::uint32_t nan = shape.fnuz ? 1u << bits : sign | ((1u << bits) - 1);
+  return shape.infinity && !isNan ? sign | (largest + 1) : nan;
+}
+
+} // namespace
+
+std::uint32_t encodeNoisy(Format format, double value, std::uint32_t noise, bool saturate) {
+  Shape shape = shapeOf(format);
+  const std::vector<double> &table = magnitudes(format);
+  bool negative = std::signbit(value);
+  double x = std::fabs(value), last = table.back() - table[table.size() - 2];
+  if (std::isnan(value) || x >= table.back() + last)
+    return special(format, negative, std::isnan(value), saturate);
+  auto code = static_cast<std::uint32_t>(std::upper_bound(table.begin(), table.end(), x) -
+                                         table.begin() - 1);
+  double step = code + 1 < table.size() ? table[code + 1] - table[code] : last;
+  // Both sides are exact.
+  code += (x - table[code]) / step >= 1 - std::ldexp(noise, -32);
+  if (code >= table.size())
+    return special(format, negative, false, saturate);
+  std::uint32_t sign = negative ? 1u << (shape.exponent + shape.mantissa) : 0;
+  return shape.fnuz && code == 0 ? 0 : sign | code;
+}
+
 std::uint32_t encode(Format format, double value, Rounding rounding, bool saturate) {
   Shape shape = shapeOf(format);
   const std::vector<double> &table = magnitudes(format);
   std::uint32_t sign = std::signbit(value) ? 1u << (shape.exponent + shape.mantissa) : 0;
   auto largest = static_cast<std::uint32_t>(table.size() - 1);
-  std::uint32_t nan = shape.fnuz ? 1u << (shape.exponent + shape.mantissa)
-                                 : sign | ((1u << (shape.exponent + shape.mantissa)) - 1);
   if (std::isnan(value))
-    return nan;
+    return special(format, sign != 0, true, saturate);
   double x = std::fabs(value);
   // What comes after the largest would be half a step further.
   double limit = table[largest] + (table[largest] - table[largest - 1]) / 2;
@@ -88,11 +129,8 @@ std::uint32_t encode(Format format, double value, Rounding rounding, bool satura
   bool away = rounding == (sign ? Rounding::Down : Rounding::Up);
   bool overflows = rounding == Rounding::Nearest ? x > limit || (x == limit && tieUp)
                                                  : away && x > table[largest];
-  if (overflows || std::isinf(x)) {
-    if (saturate)
-      return sign | largest;
-    return shape.infinity ? sign | (largest + 1) : nan;
-  }
+  if (overflows || std::isinf(x))
+    return special(format, sign != 0, false, saturate);
   auto above =
       static_cast<std::uint32_t>(std::upper_bound(table.begin(), table.end(), x) - table.begin());
   std::uint32_t code = above - 1;

@@ -7,7 +7,7 @@
 
 namespace wavesmith::emulator::model {
 
-enum class Format { F16, Bf16, Fp8Fnuz, Bf8Fnuz, Fp8Ocp, Bf8Ocp };
+enum class Format { F16, Bf16, Fp8Fnuz, Bf8Fnuz, Fp8Ocp, Bf8Ocp, Fp6, Bf6, Fp4 };
 enum class Rounding { Nearest, Up, Down, TowardZero }; // as MODE numbers them
 
 int bitsOf(Format format);
@@ -17,6 +17,10 @@ double decode(Format format, std::uint32_t code);
 
 /// `saturate`: what overflows becomes the largest number.
 std::uint32_t encode(Format format, double value, Rounding rounding, bool saturate);
+
+/// Rounds away from zero when what is cut off, in units of the last place, and noise / 2^32
+/// together reach one.
+std::uint32_t encodeNoisy(Format format, double value, std::uint32_t noise, bool saturate);
 
 /// Numbers of the format, the points halfway between neighbours, and float's neighbours of those;
 /// beyond the largest as well; both signs.
