@@ -88,8 +88,9 @@ constexpr Rule kRules[] = {
 void markHazards(Inst &inst) {
   const Row &row = *inst.row;
   bool matrix = row.use == Use::Matrix || row.use == Use::SparseMatrix;
-  bool memory = row.format == Format::Mubuf || row.format == Format::Flat ||
-                row.format == Format::Global || row.format == Format::Scratch;
+  bool memory = row.format == Format::Mubuf || row.format == Format::Mtbuf ||
+                row.format == Format::Flat || row.format == Format::Global ||
+                row.format == Format::Scratch;
   if (inst.isVector && !matrix) {
     if (inst.vectorWriteCount)
       inst.produces |= kWritesVector;

@@ -16,8 +16,8 @@ std::string registerName(const Machine &machine, int reg, bool vector) {
 }
 
 bool isVectorMemory(Format format) {
-  return format == Format::Mubuf || format == Format::Flat || format == Format::Global ||
-         format == Format::Scratch;
+  return format == Format::Mubuf || format == Format::Mtbuf || format == Format::Flat ||
+         format == Format::Global || format == Format::Scratch;
 }
 
 bool covers(const Operand &operand, int reg, bool vector) {

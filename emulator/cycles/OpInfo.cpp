@@ -176,6 +176,7 @@ OpInfo describe(const Inst &inst, const Architecture &a) {
   case Format::Scratch:
   case Format::Global:
   case Format::Mubuf:
+  case Format::Mtbuf:
     describeVectorMemory(inst, a, op);
     break;
   case Format::Smem:

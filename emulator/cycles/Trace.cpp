@@ -129,6 +129,7 @@ void TraceRecorder::step(Wave &wave, const Inst &inst) {
     case Format::Scratch:
     case Format::Global:
     case Format::Mubuf:
+    case Format::Mtbuf:
       step.data = memoryAccess(to, wave, inst);
       break;
     case Format::Smem:

@@ -56,7 +56,7 @@ void Decoding::memoryData(u32 code, u32 returnCode, bool accumulator, int dataIn
   }
 }
 
-bool Decoding::mubuf() {
+bool Decoding::buffer(bool typed) {
   if (row().use == Use::Cache) {
     inst_.sc0 = bits(low(), 14, 1);
     inst_.sc1 = bits(low(), 15, 1);
@@ -67,11 +67,18 @@ bool Decoding::mubuf() {
   inst_.offen = bits(low(), 12, 1);
   inst_.idxen = bits(low(), 13, 1);
   inst_.sc0 = bits(low(), 14, 1);
-  inst_.sc1 = bits(low(), 15, 1);
-  inst_.lds = bits(low(), 16, 1);
-  inst_.nt = bits(low(), 17, 1);
+  if (typed) {
+    inst_.dataFormat = static_cast<u8>(bits(low(), 19, 4));
+    inst_.numberFormat = static_cast<u8>(bits(low(), 23, 3));
+    inst_.sc1 = bits(high(), 21, 1);
+    inst_.nt = bits(high(), 22, 1);
+  } else {
+    inst_.sc1 = bits(low(), 15, 1);
+    inst_.lds = bits(low(), 16, 1);
+    inst_.nt = bits(low(), 17, 1);
+  }
   bool accumulator = bits(high(), 23, 1);
-  if (inst_.lds && (row().use != Use::Load || row().access.half ||
+  if (inst_.lds && (row().use != Use::Load || row().access.half || row().access.components > 1 ||
                     (row().access.bytes > 4 && !context_.gfx950) || row().access.bytes == 8))
     return false;
   int addressWords = inst_.offen + inst_.idxen;

@@ -328,7 +328,8 @@ bool Decoding::sparseMatrix() {
 }
 
 int Decoding::formatWords(u8 format) {
-  return format < 2 ? 8 : (format < 4 ? 6 : format == 4 ? 4 : 0);
+  // Formats beyond 4 do not exist; LLVM shows eight registers.
+  return format == 4 ? 4 : (format == 2 || format == 3 ? 6 : 8);
 }
 
 int Decoding::inputWords(MatrixType type, int rows, const MatrixShape &shape) {

@@ -88,7 +88,8 @@ private:
     case Format::Ds:
       return ds();
     case Format::Mubuf:
-      return mubuf();
+    case Format::Mtbuf:
+      return buffer(format == Format::Mtbuf);
     default:
       return flat(format);
     }
@@ -230,7 +231,7 @@ private:
   bool ds();
   /// Data operand of a vector memory row: destination of loads, source of stores and atomics.
   void memoryData(u32 code, u32 returnCode, bool accumulator, int dataIndex);
-  bool mubuf();
+  bool buffer(bool typed);
   bool flat(Format format);
 
   std::span<const u32> words_;

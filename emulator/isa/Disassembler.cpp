@@ -303,6 +303,22 @@ void cachePolicy(const Inst &inst, Text &text) {
   text.flag(inst.sc1, "sc1");
 }
 
+/// The format of MTBUF; 8 bits and unorm go without saying.
+std::string bufferFormatText(const Inst &inst) {
+  static constexpr const char *kData[] = {
+      "INVALID",     "8",        "16",          "8_8",        "32",      "16_16",
+      "10_11_11",    "11_11_10", "10_10_10_2",  "2_10_10_10", "8_8_8_8", "32_32",
+      "16_16_16_16", "32_32_32", "32_32_32_32", "RESERVED_15"};
+  static constexpr const char *kNumber[] = {"UNORM", "SNORM", "USCALED",    "SSCALED",
+                                            "UINT",  "SINT",  "RESERVED_6", "FLOAT"};
+  std::string text;
+  if (inst.dataFormat != 1)
+    text = std::string("BUF_DATA_FORMAT_") + kData[inst.dataFormat];
+  if (inst.numberFormat)
+    text += std::string(text.empty() ? "" : ",") + "BUF_NUM_FORMAT_" + kNumber[inst.numberFormat];
+  return text.empty() ? text : "format:[" + text + "]";
+}
+
 std::string bufferText(const Inst &inst) {
   const Row &row = *inst.row;
   Text text(row.name);
@@ -315,6 +331,8 @@ std::string bufferText(const Inst &inst) {
       text.operand("off");
     text.operand(operandText(inst.source[1]));
     text.operand(operandText(inst.source[3]));
+    if (row.format == Format::Mtbuf && !bufferFormatText(inst).empty())
+      text.modifier(bufferFormatText(inst));
     text.flag(inst.idxen, "idxen");
     text.flag(inst.offen, "offen");
     if (inst.immediate)
@@ -373,6 +391,7 @@ Expected<std::string> disassemble(std::span<const std::uint32_t> words, std::uin
   case Format::Ds:
     return dsText(inst);
   case Format::Mubuf:
+  case Format::Mtbuf:
     return bufferText(inst);
   case Format::Flat:
   case Format::Global:

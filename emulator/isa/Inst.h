@@ -82,8 +82,9 @@ struct Inst {
   // Memory modifiers.
   bool offen = false, idxen = false, lds = false, sc0 = false, sc1 = false, nt = false;
   u8 offset1 = 0;
-  const u32 *scaleWords = nullptr; ///< unused unless a scale prefix was decoded
-  Operand scale[2];                ///< v_mfma_scale_*: scale operands
+  u8 dataFormat = 0, numberFormat = 0; ///< MTBUF
+  const u32 *scaleWords = nullptr;     ///< unused unless a scale prefix was decoded
+  Operand scale[2];                    ///< v_mfma_scale_*: scale operands
   u8 scaleSel[2] = {};
 
   // For the checks.

@@ -78,6 +78,12 @@ std::vector<Row> makeRows() {
       {.bytes = size, .isSigned = sign, .half = d16, .high = hi});
 #define STORE(name, format, op, size, hi)                                                          \
   add(#name, Format::format, op, Use::Store, vectorMemory, {.bytes = size, .high = hi});
+#define TYPED(name, format, op, use, parts, d16, hi)                                               \
+  add(#name, Format::format, op, Use::use, vectorMemory,                                           \
+      {.bytes = 4 * ((d16) ? (parts + 1) / 2 : parts),                                             \
+       .half = d16,                                                                                \
+       .high = hi,                                                                                 \
+       .components = parts});
 #define ATOMIC(name, format, op, size, kind, targets)                                              \
   add(#name, Format::format, op, Use::Atomic, vectorMemory,                                        \
       {.bytes = size,                                                                              \

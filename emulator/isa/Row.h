@@ -30,8 +30,9 @@ enum class Format : u8 {
   Scratch,
   Global,
   Mubuf,
+  Mtbuf,
 };
-inline constexpr int kFormats = 16;
+inline constexpr int kFormats = 17;
 
 /// How a row uses its format's fields.
 enum class Use : u8 {
@@ -93,6 +94,7 @@ struct Access {
   // DS: no address register.
   bool laneAddress = false; ///< M0 and the lane number are the address
   bool counter = false;     ///< one dword, to which the number of active lanes is added
+  u8 components = 0;        ///< typed buffers: 1 to 4; `bytes` is then what the registers hold
 };
 
 /// Vector rows: which modifier bits the encodings have.

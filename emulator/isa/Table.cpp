@@ -28,6 +28,7 @@ std::vector<FormatInfo> makeFormats() {
       {Format::Scratch, 0xfc00c000, 0xdc004000, 18, 7, 8, "SCRATCH"},
       {Format::Global, 0xfc00c000, 0xdc008000, 18, 7, 8, "GLOBAL"},
       {Format::Mubuf, 0xfc000000, 0xe0000000, 18, 7, 8, "MUBUF"},
+      {Format::Mtbuf, 0xfc000000, 0xe8000000, 15, 4, 8, "MTBUF"},
   };
   std::sort(all.begin(), all.end(), [](const FormatInfo &a, const FormatInfo &b) {
     return std::popcount(a.mask) > std::popcount(b.mask);

@@ -1,6 +1,7 @@
 // Vector instructions that cross lanes or files or take many registers: readlane, swaps, AGPR
 // moves, matrix products, mixed-precision fma, wide operands.
 
+#include <algorithm>
 #include <bit>
 
 #include "emulator/isa/Table.h"
@@ -63,6 +64,11 @@ void runMatrix(Machine &machine, Wave &wave, const Inst &inst) {
   io.ocp = machine.gfx950();
   bool mixed = inst.row->opcode == 0x2d || inst.row->opcode == 0x2e;
   if (mixed) {
+    if (inst.cbsz > 4 || inst.blgp > 4)
+      return machine.fatal(CheckKind::Memory, wave, inst, -1,
+                           fmt::format("format {} of a matrix operand is none of FP8, BF8, FP6, "
+                                       "BF6 and FP4 (0 to 4)",
+                                       std::max(inst.cbsz, inst.blgp)));
     static constexpr MatrixType kFormats[] = {MatrixType::Fp8, MatrixType::Bf8, MatrixType::Fp6,
                                               MatrixType::Bf6, MatrixType::Fp4};
     io.shape.a = kFormats[inst.cbsz];

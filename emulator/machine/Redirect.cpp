@@ -16,6 +16,7 @@ bool isSkipped(const Inst &inst) {
   case Format::Flat:
   case Format::Global:
   case Format::Scratch:
+  case Format::Mtbuf:
     return true;
   case Format::Mubuf:
     return inst.row->use != Use::Cache;

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "emulator/machine/Atomics.h"
-#include "emulator/machine/MemoryAccess.h"
+#include "emulator/machine/TypedBuffer.h"
 
 namespace wavesmith::emulator {
 namespace {
@@ -295,6 +295,9 @@ void Machine::landVector(Wave &wave, PendingOp &op) {
   op.landed = true;
   if (!op.lanes)
     return;
+  if (op.inst->row->access.components)
+    return op.inst->row->use == Use::Store ? landTypedStore(*this, wave, op)
+                                           : landTypedLoad(*this, wave, op);
   switch (op.inst->row->use) {
   case Use::Store:
     return landStore(*this, wave, op);

@@ -1,7 +1,7 @@
 // Issue of vector memory: addresses per lane, range checks of buffers, captured store data.
 
 #include "emulator/machine/Machine.h"
-#include "emulator/machine/MemoryAccess.h"
+#include "emulator/machine/TypedBuffer.h"
 
 namespace wavesmith::emulator {
 namespace {
@@ -12,14 +12,20 @@ struct Buffer {
   bool swizzle, addThread;
 };
 
-Buffer bufferOf(const Wave &wave, int reg) {
+Buffer bufferOf(const Wave &wave, int reg, bool typed) {
   u32 w1 = wave.scalar[reg + 1], w3 = wave.scalar[reg + 3];
-  return {wave.pair(reg) & 0xffffffffffff, (w1 >> 16) & 0x3fff,   wave.scalar[reg + 2],
-          8u << ((w3 >> 21) & 3),          ((w1 >> 31) & 1) != 0, ((w3 >> 23) & 1) != 0};
+  bool addThread = (w3 >> 23) & 1;
+  u32 stride = (w1 >> 16) & 0x3fff;
+  // Without a format its field extends the stride of buffers that add the lane (table 44).
+  if (addThread && !typed)
+    stride |= ((w3 >> 15) & 15) << 14;
+  return {wave.pair(reg) & 0xffffffffffff, stride,   wave.scalar[reg + 2], 8u << ((w3 >> 21) & 3),
+          ((w1 >> 31) & 1) != 0,           addThread};
 }
 
 void bufferAddresses(Machine &machine, Wave &wave, const Inst &inst, PendingOp &op) {
-  Buffer buffer = bufferOf(wave, inst.source[1].index);
+  bool typed = inst.row->access.components != 0;
+  Buffer buffer = bufferOf(wave, inst.source[1].index, typed);
   u32 soffset = machine.readScalar(wave, inst.source[3]);
   auto immediate = static_cast<u32>(inst.immediate);
   const u32 *first =
@@ -28,6 +34,11 @@ void bufferAddresses(Machine &machine, Wave &wave, const Inst &inst, PendingOp &
   const u32 *offsets = inst.offen ? (inst.idxen ? first + kLanes : first) : nullptr;
   unsigned bytes = inst.row->access.bytes, step = bytes < 4 ? bytes : 4;
   unsigned dwords = bytes < 4 ? 1 : bytes / 4;
+  if (typed) { // in range as a whole or not at all
+    op.typed = typedAccess(inst, wave.scalar[inst.source[1].index + 3]);
+    step = dataFormat(op.typed.dfmt).bytes();
+    dwords = 1;
+  }
   u64 start = buffer.base + soffset;
   if (!inst.idxen && !buffer.swizzle && !buffer.addThread) {
     // Raw: the range check counts the scalar offset (the published formula leaves it out, but no
@@ -113,8 +124,10 @@ void captureData(Machine &machine, Wave &wave, const Inst &inst, PendingOp &op) 
     }
     op.valid[word] = wave.vectorValid[reg];
     u32 stored = access.bytes < 4 ? (1u << 8 * access.bytes) - 1 : ~0u;
-    u64 bad = undefinedLanes(op.valid[word], access.high ? stored << 16 : stored);
-    bad &= op.lanes & op.inRange[word] & ~remembered;
+    stored = access.components ? typedStoreBits(inst, op.typed, word)
+                               : (access.high ? stored << 16 : stored);
+    u64 bad = undefinedLanes(op.valid[word], stored);
+    bad &= op.lanes & op.inRange[access.components ? 0 : word] & ~remembered;
     if (bad)
       machine.fault(CheckKind::Uninitialised, wave, inst, std::countr_zero(bad),
                     fmt::format("stores {}{}, which was never fully written, to memory",
@@ -177,7 +190,7 @@ void vectorMemory(Machine &machine, Wave &wave, const Inst &inst) {
   op.sequence = ++wave.vectorSequence;
   op.lanes = wave.exec();
   op.turn = wave.turn;
-  if (inst.row->format == Format::Mubuf)
+  if (inst.row->format == Format::Mubuf || inst.row->format == Format::Mtbuf)
     bufferAddresses(machine, wave, inst, op);
   else
     flatAddresses(machine, wave, inst, op);

@@ -9,6 +9,7 @@
 
 #include "emulator/Memory.h"
 #include "emulator/isa/Inst.h"
+#include "emulator/machine/BufferFormat.h"
 
 namespace wavesmith::emulator {
 
@@ -53,7 +54,8 @@ struct PendingOp {
   bool isFlat = false;
   u32 ldsBase = 0; ///< LDS DMA
   u64 turn = 0;
-  u64 base = 0; ///< scalar loads
+  u64 base = 0;      ///< scalar loads
+  TypedAccess typed; ///< buffers with a format
   alignas(64) u64 address[kLanes];
   alignas(64) u32 data[4][kLanes];
   LaneValidity valid[4];

@@ -89,7 +89,6 @@ std::vector<Words> systematicWords(std::uint64_t seed, int rounds) {
   Draw draw(seed);
   // What has no row at all is a format here too.
   std::vector<FormatInfo> list(formats().begin(), formats().end());
-  list.push_back({Format::Mubuf, 0xfc000000, 0xe8000000, 15, 4, 8, "MTBUF"});
   list.push_back({Format::Mubuf, 0xfc000000, 0xf0000000, 18, 7, 8, "MIMG"});
   list.push_back({Format::Mubuf, 0xfc000000, 0xc4000000, 18, 4, 8, "EXP"});
   list.push_back({Format::Mubuf, 0xfc000000, 0xd4000000, 16, 2, 4, "VINTRP"});

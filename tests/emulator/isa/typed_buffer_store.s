@@ -1,0 +1,495 @@
+// tbuffer_store_format_xyzw in every data and number format: numbers are clamped, normalised ones
+// rounded to nearest even; bytes beyond the element stay as they were.
+// BLOCK: 64
+// CLEAN
+// OUT 0 = 0xeeeeee4d
+// OUT 1 = 0xeeeeeeee
+// OUT 2 = 0xeeeeeeee
+// OUT 3 = 0xeeeeeeee
+// OUT 4 = 0xeeeeee26
+// OUT 5 = 0xeeeeeeee
+// OUT 6 = 0xeeeeeeee
+// OUT 7 = 0xeeeeeeee
+// OUT 8 = 0xeeeeee00
+// OUT 9 = 0xeeeeeeee
+// OUT 10 = 0xeeeeeeee
+// OUT 11 = 0xeeeeeeee
+// OUT 12 = 0xeeeeee00
+// OUT 13 = 0xeeeeeeee
+// OUT 14 = 0xeeeeeeee
+// OUT 15 = 0xeeeeeeee
+// OUT 16 = 0xeeeeeeff
+// OUT 17 = 0xeeeeeeee
+// OUT 18 = 0xeeeeeeee
+// OUT 19 = 0xeeeeeeee
+// OUT 20 = 0xeeeeee7f
+// OUT 21 = 0xeeeeeeee
+// OUT 22 = 0xeeeeeeee
+// OUT 23 = 0xeeeeeeee
+// OUT 24 = 0xeeee4ccd
+// OUT 25 = 0xeeeeeeee
+// OUT 26 = 0xeeeeeeee
+// OUT 27 = 0xeeeeeeee
+// OUT 28 = 0xeeee2666
+// OUT 29 = 0xeeeeeeee
+// OUT 30 = 0xeeeeeeee
+// OUT 31 = 0xeeeeeeee
+// OUT 32 = 0xeeee0000
+// OUT 33 = 0xeeeeeeee
+// OUT 34 = 0xeeeeeeee
+// OUT 35 = 0xeeeeeeee
+// OUT 36 = 0xeeee0000
+// OUT 37 = 0xeeeeeeee
+// OUT 38 = 0xeeeeeeee
+// OUT 39 = 0xeeeeeeee
+// OUT 40 = 0xeeee0123
+// OUT 41 = 0xeeeeeeee
+// OUT 42 = 0xeeeeeeee
+// OUT 43 = 0xeeeeeeee
+// OUT 44 = 0xeeee0123
+// OUT 45 = 0xeeeeeeee
+// OUT 46 = 0xeeeeeeee
+// OUT 47 = 0xeeeeeeee
+// OUT 48 = 0xeeee34cd
+// OUT 49 = 0xeeeeeeee
+// OUT 50 = 0xeeeeeeee
+// OUT 51 = 0xeeeeeeee
+// OUT 52 = 0xeeee004d
+// OUT 53 = 0xeeeeeeee
+// OUT 54 = 0xeeeeeeee
+// OUT 55 = 0xeeeeeeee
+// OUT 56 = 0xeeeea126
+// OUT 57 = 0xeeeeeeee
+// OUT 58 = 0xeeeeeeee
+// OUT 59 = 0xeeeeeeee
+// OUT 60 = 0xeeee0000
+// OUT 61 = 0xeeeeeeee
+// OUT 62 = 0xeeeeeeee
+// OUT 63 = 0xeeeeeeee
+// OUT 64 = 0xeeeeff00
+// OUT 65 = 0xeeeeeeee
+// OUT 66 = 0xeeeeeeee
+// OUT 67 = 0xeeeeeeee
+// OUT 68 = 0xeeeeffff
+// OUT 69 = 0xeeeeeeee
+// OUT 70 = 0xeeeeeeee
+// OUT 71 = 0xeeeeeeee
+// OUT 72 = 0xeeeef07f
+// OUT 73 = 0xeeeeeeee
+// OUT 74 = 0xeeeeeeee
+// OUT 75 = 0xeeeeeeee
+// OUT 76 = 0x3e99999a
+// OUT 77 = 0xeeeeeeee
+// OUT 78 = 0xeeeeeeee
+// OUT 79 = 0xeeeeeeee
+// OUT 80 = 0x3e99999a
+// OUT 81 = 0xeeeeeeee
+// OUT 82 = 0xeeeeeeee
+// OUT 83 = 0xeeeeeeee
+// OUT 84 = 0x3e99999a
+// OUT 85 = 0xeeeeeeee
+// OUT 86 = 0xeeeeeeee
+// OUT 87 = 0xeeeeeeee
+// OUT 88 = 0x3e99999a
+// OUT 89 = 0xeeeeeeee
+// OUT 90 = 0xeeeeeeee
+// OUT 91 = 0xeeeeeeee
+// OUT 92 = 0x123
+// OUT 93 = 0xeeeeeeee
+// OUT 94 = 0xeeeeeeee
+// OUT 95 = 0xeeeeeeee
+// OUT 96 = 0x123
+// OUT 97 = 0xeeeeeeee
+// OUT 98 = 0xeeeeeeee
+// OUT 99 = 0xeeeeeeee
+// OUT 100 = 0x3e99999a
+// OUT 101 = 0xeeeeeeee
+// OUT 102 = 0xeeeeeeee
+// OUT 103 = 0xeeeeeeee
+// OUT 104 = 0x4ccd
+// OUT 105 = 0xeeeeeeee
+// OUT 106 = 0xeeeeeeee
+// OUT 107 = 0xeeeeeeee
+// OUT 108 = 0xa0012666
+// OUT 109 = 0xeeeeeeee
+// OUT 110 = 0xeeeeeeee
+// OUT 111 = 0xeeeeeeee
+// OUT 112 = 0x0
+// OUT 113 = 0xeeeeeeee
+// OUT 114 = 0xeeeeeeee
+// OUT 115 = 0xeeeeeeee
+// OUT 116 = 0xffff0000
+// OUT 117 = 0xeeeeeeee
+// OUT 118 = 0xeeeeeeee
+// OUT 119 = 0xeeeeeeee
+// OUT 120 = 0xffff0123
+// OUT 121 = 0xeeeeeeee
+// OUT 122 = 0xeeeeeeee
+// OUT 123 = 0xeeeeeeee
+// OUT 124 = 0xfff00123
+// OUT 125 = 0xeeeeeeee
+// OUT 126 = 0xeeeeeeee
+// OUT 127 = 0xeeeeeeee
+// OUT 128 = 0xba0034cd
+// OUT 129 = 0xeeeeeeee
+// OUT 130 = 0xeeeeeeee
+// OUT 131 = 0xeeeeeeee
+// OUT 132 = 0xffc00266
+// OUT 133 = 0xeeeeeeee
+// OUT 134 = 0xeeeeeeee
+// OUT 135 = 0xeeeeeeee
+// OUT 136 = 0x7fe80933
+// OUT 137 = 0xeeeeeeee
+// OUT 138 = 0xeeeeeeee
+// OUT 139 = 0xeeeeeeee
+// OUT 140 = 0x52000000
+// OUT 141 = 0xeeeeeeee
+// OUT 142 = 0xeeeeeeee
+// OUT 143 = 0xeeeeeeee
+// OUT 144 = 0x523ff800
+// OUT 145 = 0xeeeeeeee
+// OUT 146 = 0xeeeeeeee
+// OUT 147 = 0xeeeeeeee
+// OUT 148 = 0xfffff923
+// OUT 149 = 0xeeeeeeee
+// OUT 150 = 0xeeeeeeee
+// OUT 151 = 0xeeeeeeee
+// OUT 152 = 0x7fff8123
+// OUT 153 = 0xeeeeeeee
+// OUT 154 = 0xeeeeeeee
+// OUT 155 = 0xeeeeeeee
+// OUT 156 = 0xba00034c
+// OUT 157 = 0xeeeeeeee
+// OUT 158 = 0xeeeeeeee
+// OUT 159 = 0xeeeeeeee
+// OUT 160 = 0xffe00133
+// OUT 161 = 0xeeeeeeee
+// OUT 162 = 0xeeeeeeee
+// OUT 163 = 0xeeeeeeee
+// OUT 164 = 0x7ff40499
+// OUT 165 = 0xeeeeeeee
+// OUT 166 = 0xeeeeeeee
+// OUT 167 = 0xeeeeeeee
+// OUT 168 = 0x29000000
+// OUT 169 = 0xeeeeeeee
+// OUT 170 = 0xeeeeeeee
+// OUT 171 = 0xeeeeeeee
+// OUT 172 = 0x291ffc00
+// OUT 173 = 0xeeeeeeee
+// OUT 174 = 0xeeeeeeee
+// OUT 175 = 0xeeeeeeee
+// OUT 176 = 0xfffffd23
+// OUT 177 = 0xeeeeeeee
+// OUT 178 = 0xeeeeeeee
+// OUT 179 = 0xeeeeeeee
+// OUT 180 = 0x7fffc123
+// OUT 181 = 0xeeeeeeee
+// OUT 182 = 0xeeeeeeee
+// OUT 183 = 0xeeeeeeee
+// OUT 184 = 0xba2001a6
+// OUT 185 = 0xeeeeeeee
+// OUT 186 = 0xeeeeeeee
+// OUT 187 = 0xeeeeeeee
+// OUT 188 = 0xfffff001
+// OUT 189 = 0xeeeeeeee
+// OUT 190 = 0xeeeeeeee
+// OUT 191 = 0xeeeeeeee
+// OUT 192 = 0x7fdffa04
+// OUT 193 = 0xeeeeeeee
+// OUT 194 = 0xeeeeeeee
+// OUT 195 = 0xeeeeeeee
+// OUT 196 = 0x548000
+// OUT 197 = 0xeeeeeeee
+// OUT 198 = 0xeeeeeeee
+// OUT 199 = 0xeeeeeeee
+// OUT 200 = 0x548ffc
+// OUT 201 = 0xeeeeeeee
+// OUT 202 = 0xeeeeeeee
+// OUT 203 = 0xeeeeeeee
+// OUT 204 = 0xbfffff
+// OUT 205 = 0xeeeeeeee
+// OUT 206 = 0xeeeeeeee
+// OUT 207 = 0xeeeeeeee
+// OUT 208 = 0x9fffc1
+// OUT 209 = 0xeeeeeeee
+// OUT 210 = 0xeeeeeeee
+// OUT 211 = 0xeeeeeeee
+// OUT 212 = 0xfff00133
+// OUT 213 = 0xeeeeeeee
+// OUT 214 = 0xeeeeeeee
+// OUT 215 = 0xeeeeeeee
+// OUT 216 = 0x5ffa0499
+// OUT 217 = 0xeeeeeeee
+// OUT 218 = 0xeeeeeeee
+// OUT 219 = 0xeeeeeeee
+// OUT 220 = 0x54800000
+// OUT 221 = 0xeeeeeeee
+// OUT 222 = 0xeeeeeeee
+// OUT 223 = 0xeeeeeeee
+// OUT 224 = 0x548ffc00
+// OUT 225 = 0xeeeeeeee
+// OUT 226 = 0xeeeeeeee
+// OUT 227 = 0xeeeeeeee
+// OUT 228 = 0xbffffd23
+// OUT 229 = 0xeeeeeeee
+// OUT 230 = 0xeeeeeeee
+// OUT 231 = 0xeeeeeeee
+// OUT 232 = 0x5fffc123
+// OUT 233 = 0xeeeeeeee
+// OUT 234 = 0xeeeeeeee
+// OUT 235 = 0xeeeeeeee
+// OUT 236 = 0xffff004d
+// OUT 237 = 0xeeeeeeee
+// OUT 238 = 0xeeeeeeee
+// OUT 239 = 0xeeeeeeee
+// OUT 240 = 0x7f7fa126
+// OUT 241 = 0xeeeeeeee
+// OUT 242 = 0xeeeeeeee
+// OUT 243 = 0xeeeeeeee
+// OUT 244 = 0x1ff0000
+// OUT 245 = 0xeeeeeeee
+// OUT 246 = 0xeeeeeeee
+// OUT 247 = 0xeeeeeeee
+// OUT 248 = 0x17fff00
+// OUT 249 = 0xeeeeeeee
+// OUT 250 = 0xeeeeeeee
+// OUT 251 = 0xeeeeeeee
+// OUT 252 = 0x2ffffff
+// OUT 253 = 0xeeeeeeee
+// OUT 254 = 0xeeeeeeee
+// OUT 255 = 0xeeeeeeee
+// OUT 256 = 0x27ff07f
+// OUT 257 = 0xeeeeeeee
+// OUT 258 = 0xeeeeeeee
+// OUT 259 = 0xeeeeeeee
+// OUT 260 = 0x3e99999a
+// OUT 261 = 0xbf400000
+// OUT 262 = 0xeeeeeeee
+// OUT 263 = 0xeeeeeeee
+// OUT 264 = 0x3e99999a
+// OUT 265 = 0xbf400000
+// OUT 266 = 0xeeeeeeee
+// OUT 267 = 0xeeeeeeee
+// OUT 268 = 0x3e99999a
+// OUT 269 = 0xbf400000
+// OUT 270 = 0xeeeeeeee
+// OUT 271 = 0xeeeeeeee
+// OUT 272 = 0x3e99999a
+// OUT 273 = 0xbf400000
+// OUT 274 = 0xeeeeeeee
+// OUT 275 = 0xeeeeeeee
+// OUT 276 = 0x123
+// OUT 277 = 0xfffffff0
+// OUT 278 = 0xeeeeeeee
+// OUT 279 = 0xeeeeeeee
+// OUT 280 = 0x123
+// OUT 281 = 0xfffffff0
+// OUT 282 = 0xeeeeeeee
+// OUT 283 = 0xeeeeeeee
+// OUT 284 = 0x3e99999a
+// OUT 285 = 0xbf400000
+// OUT 286 = 0xeeeeeeee
+// OUT 287 = 0xeeeeeeee
+// OUT 288 = 0x4ccd
+// OUT 289 = 0xffffffff
+// OUT 290 = 0xeeeeeeee
+// OUT 291 = 0xeeeeeeee
+// OUT 292 = 0xa0012666
+// OUT 293 = 0x7fff7fff
+// OUT 294 = 0xeeeeeeee
+// OUT 295 = 0xeeeeeeee
+// OUT 296 = 0x0
+// OUT 297 = 0x10148
+// OUT 298 = 0xeeeeeeee
+// OUT 299 = 0xeeeeeeee
+// OUT 300 = 0xffff0000
+// OUT 301 = 0x10148
+// OUT 302 = 0xeeeeeeee
+// OUT 303 = 0xeeeeeeee
+// OUT 304 = 0xffff0123
+// OUT 305 = 0x2ffff
+// OUT 306 = 0xeeeeeeee
+// OUT 307 = 0xeeeeeeee
+// OUT 308 = 0xfff00123
+// OUT 309 = 0x27fff
+// OUT 310 = 0xeeeeeeee
+// OUT 311 = 0xeeeeeeee
+// OUT 312 = 0xba0034cd
+// OUT 313 = 0x3c005d1e
+// OUT 314 = 0xeeeeeeee
+// OUT 315 = 0xeeeeeeee
+// OUT 316 = 0x3e99999a
+// OUT 317 = 0xbf400000
+// OUT 318 = 0x43a3c000
+// OUT 319 = 0xeeeeeeee
+// OUT 320 = 0x3e99999a
+// OUT 321 = 0xbf400000
+// OUT 322 = 0x43a3c000
+// OUT 323 = 0xeeeeeeee
+// OUT 324 = 0x3e99999a
+// OUT 325 = 0xbf400000
+// OUT 326 = 0x43a3c000
+// OUT 327 = 0xeeeeeeee
+// OUT 328 = 0x3e99999a
+// OUT 329 = 0xbf400000
+// OUT 330 = 0x43a3c000
+// OUT 331 = 0xeeeeeeee
+// OUT 332 = 0x123
+// OUT 333 = 0xfffffff0
+// OUT 334 = 0x7fffffff
+// OUT 335 = 0xeeeeeeee
+// OUT 336 = 0x123
+// OUT 337 = 0xfffffff0
+// OUT 338 = 0x7fffffff
+// OUT 339 = 0xeeeeeeee
+// OUT 340 = 0x3e99999a
+// OUT 341 = 0xbf400000
+// OUT 342 = 0x43a3c000
+// OUT 343 = 0xeeeeeeee
+// OUT 344 = 0x3e99999a
+// OUT 345 = 0xbf400000
+// OUT 346 = 0x43a3c000
+// OUT 347 = 0x3f800000
+// OUT 348 = 0x3e99999a
+// OUT 349 = 0xbf400000
+// OUT 350 = 0x43a3c000
+// OUT 351 = 0x3f800000
+// OUT 352 = 0x3e99999a
+// OUT 353 = 0xbf400000
+// OUT 354 = 0x43a3c000
+// OUT 355 = 0x3f800000
+// OUT 356 = 0x3e99999a
+// OUT 357 = 0xbf400000
+// OUT 358 = 0x43a3c000
+// OUT 359 = 0x3f800000
+// OUT 360 = 0x123
+// OUT 361 = 0xfffffff0
+// OUT 362 = 0x7fffffff
+// OUT 363 = 0x2
+// OUT 364 = 0x123
+// OUT 365 = 0xfffffff0
+// OUT 366 = 0x7fffffff
+// OUT 367 = 0x2
+// OUT 368 = 0x3e99999a
+// OUT 369 = 0xbf400000
+// OUT 370 = 0x43a3c000
+// OUT 371 = 0x3f800000
+.include "kernel.inc"
+.macro typed_store from, data, number, at
+  v_mov_b32 v1, 4*\at
+  global_store_dwordx4 v1, v[14:17], s[6:7]
+  s_waitcnt vmcnt(0)
+  tbuffer_store_format_xyzw \from, v1, s[8:11], 0 format:[\data,\number] offen
+.endm
+kernel_begin
+  s_mov_b64 exec, 1
+  s_mov_b32 s8, s6
+  s_mov_b32 s9, s7
+  s_mov_b32 s10, 0x10000
+  s_mov_b32 s11, 0
+  v_mov_b32 v4, 0x3e99999a
+  v_mov_b32 v5, 0xbf400000
+  v_mov_b32 v6, 0x43a3c000
+  v_mov_b32 v7, 0x3f800000
+  v_mov_b32 v10, 0x123
+  v_mov_b32 v11, 0xfffffff0
+  v_mov_b32 v12, 0x7fffffff
+  v_mov_b32 v13, 0x2
+  v_mov_b32 v14, 0xeeeeeeee
+  v_mov_b32 v15, 0xeeeeeeee
+  v_mov_b32 v16, 0xeeeeeeee
+  v_mov_b32 v17, 0xeeeeeeee
+  typed_store v[4:7], BUF_DATA_FORMAT_8, BUF_NUM_FORMAT_UNORM, 0
+  typed_store v[4:7], BUF_DATA_FORMAT_8, BUF_NUM_FORMAT_SNORM, 4
+  typed_store v[4:7], BUF_DATA_FORMAT_8, BUF_NUM_FORMAT_USCALED, 8
+  typed_store v[4:7], BUF_DATA_FORMAT_8, BUF_NUM_FORMAT_SSCALED, 12
+  typed_store v[10:13], BUF_DATA_FORMAT_8, BUF_NUM_FORMAT_UINT, 16
+  typed_store v[10:13], BUF_DATA_FORMAT_8, BUF_NUM_FORMAT_SINT, 20
+  typed_store v[4:7], BUF_DATA_FORMAT_16, BUF_NUM_FORMAT_UNORM, 24
+  typed_store v[4:7], BUF_DATA_FORMAT_16, BUF_NUM_FORMAT_SNORM, 28
+  typed_store v[4:7], BUF_DATA_FORMAT_16, BUF_NUM_FORMAT_USCALED, 32
+  typed_store v[4:7], BUF_DATA_FORMAT_16, BUF_NUM_FORMAT_SSCALED, 36
+  typed_store v[10:13], BUF_DATA_FORMAT_16, BUF_NUM_FORMAT_UINT, 40
+  typed_store v[10:13], BUF_DATA_FORMAT_16, BUF_NUM_FORMAT_SINT, 44
+  typed_store v[4:7], BUF_DATA_FORMAT_16, BUF_NUM_FORMAT_FLOAT, 48
+  typed_store v[4:7], BUF_DATA_FORMAT_8_8, BUF_NUM_FORMAT_UNORM, 52
+  typed_store v[4:7], BUF_DATA_FORMAT_8_8, BUF_NUM_FORMAT_SNORM, 56
+  typed_store v[4:7], BUF_DATA_FORMAT_8_8, BUF_NUM_FORMAT_USCALED, 60
+  typed_store v[4:7], BUF_DATA_FORMAT_8_8, BUF_NUM_FORMAT_SSCALED, 64
+  typed_store v[10:13], BUF_DATA_FORMAT_8_8, BUF_NUM_FORMAT_UINT, 68
+  typed_store v[10:13], BUF_DATA_FORMAT_8_8, BUF_NUM_FORMAT_SINT, 72
+  typed_store v[4:7], BUF_DATA_FORMAT_32, BUF_NUM_FORMAT_UNORM, 76
+  typed_store v[4:7], BUF_DATA_FORMAT_32, BUF_NUM_FORMAT_SNORM, 80
+  typed_store v[4:7], BUF_DATA_FORMAT_32, BUF_NUM_FORMAT_USCALED, 84
+  typed_store v[4:7], BUF_DATA_FORMAT_32, BUF_NUM_FORMAT_SSCALED, 88
+  typed_store v[10:13], BUF_DATA_FORMAT_32, BUF_NUM_FORMAT_UINT, 92
+  typed_store v[10:13], BUF_DATA_FORMAT_32, BUF_NUM_FORMAT_SINT, 96
+  typed_store v[4:7], BUF_DATA_FORMAT_32, BUF_NUM_FORMAT_FLOAT, 100
+  typed_store v[4:7], BUF_DATA_FORMAT_16_16, BUF_NUM_FORMAT_UNORM, 104
+  typed_store v[4:7], BUF_DATA_FORMAT_16_16, BUF_NUM_FORMAT_SNORM, 108
+  typed_store v[4:7], BUF_DATA_FORMAT_16_16, BUF_NUM_FORMAT_USCALED, 112
+  typed_store v[4:7], BUF_DATA_FORMAT_16_16, BUF_NUM_FORMAT_SSCALED, 116
+  typed_store v[10:13], BUF_DATA_FORMAT_16_16, BUF_NUM_FORMAT_UINT, 120
+  typed_store v[10:13], BUF_DATA_FORMAT_16_16, BUF_NUM_FORMAT_SINT, 124
+  typed_store v[4:7], BUF_DATA_FORMAT_16_16, BUF_NUM_FORMAT_FLOAT, 128
+  typed_store v[4:7], BUF_DATA_FORMAT_10_11_11, BUF_NUM_FORMAT_UNORM, 132
+  typed_store v[4:7], BUF_DATA_FORMAT_10_11_11, BUF_NUM_FORMAT_SNORM, 136
+  typed_store v[4:7], BUF_DATA_FORMAT_10_11_11, BUF_NUM_FORMAT_USCALED, 140
+  typed_store v[4:7], BUF_DATA_FORMAT_10_11_11, BUF_NUM_FORMAT_SSCALED, 144
+  typed_store v[10:13], BUF_DATA_FORMAT_10_11_11, BUF_NUM_FORMAT_UINT, 148
+  typed_store v[10:13], BUF_DATA_FORMAT_10_11_11, BUF_NUM_FORMAT_SINT, 152
+  typed_store v[4:7], BUF_DATA_FORMAT_10_11_11, BUF_NUM_FORMAT_FLOAT, 156
+  typed_store v[4:7], BUF_DATA_FORMAT_11_11_10, BUF_NUM_FORMAT_UNORM, 160
+  typed_store v[4:7], BUF_DATA_FORMAT_11_11_10, BUF_NUM_FORMAT_SNORM, 164
+  typed_store v[4:7], BUF_DATA_FORMAT_11_11_10, BUF_NUM_FORMAT_USCALED, 168
+  typed_store v[4:7], BUF_DATA_FORMAT_11_11_10, BUF_NUM_FORMAT_SSCALED, 172
+  typed_store v[10:13], BUF_DATA_FORMAT_11_11_10, BUF_NUM_FORMAT_UINT, 176
+  typed_store v[10:13], BUF_DATA_FORMAT_11_11_10, BUF_NUM_FORMAT_SINT, 180
+  typed_store v[4:7], BUF_DATA_FORMAT_11_11_10, BUF_NUM_FORMAT_FLOAT, 184
+  typed_store v[4:7], BUF_DATA_FORMAT_10_10_10_2, BUF_NUM_FORMAT_UNORM, 188
+  typed_store v[4:7], BUF_DATA_FORMAT_10_10_10_2, BUF_NUM_FORMAT_SNORM, 192
+  typed_store v[4:7], BUF_DATA_FORMAT_10_10_10_2, BUF_NUM_FORMAT_USCALED, 196
+  typed_store v[4:7], BUF_DATA_FORMAT_10_10_10_2, BUF_NUM_FORMAT_SSCALED, 200
+  typed_store v[10:13], BUF_DATA_FORMAT_10_10_10_2, BUF_NUM_FORMAT_UINT, 204
+  typed_store v[10:13], BUF_DATA_FORMAT_10_10_10_2, BUF_NUM_FORMAT_SINT, 208
+  typed_store v[4:7], BUF_DATA_FORMAT_2_10_10_10, BUF_NUM_FORMAT_UNORM, 212
+  typed_store v[4:7], BUF_DATA_FORMAT_2_10_10_10, BUF_NUM_FORMAT_SNORM, 216
+  typed_store v[4:7], BUF_DATA_FORMAT_2_10_10_10, BUF_NUM_FORMAT_USCALED, 220
+  typed_store v[4:7], BUF_DATA_FORMAT_2_10_10_10, BUF_NUM_FORMAT_SSCALED, 224
+  typed_store v[10:13], BUF_DATA_FORMAT_2_10_10_10, BUF_NUM_FORMAT_UINT, 228
+  typed_store v[10:13], BUF_DATA_FORMAT_2_10_10_10, BUF_NUM_FORMAT_SINT, 232
+  typed_store v[4:7], BUF_DATA_FORMAT_8_8_8_8, BUF_NUM_FORMAT_UNORM, 236
+  typed_store v[4:7], BUF_DATA_FORMAT_8_8_8_8, BUF_NUM_FORMAT_SNORM, 240
+  typed_store v[4:7], BUF_DATA_FORMAT_8_8_8_8, BUF_NUM_FORMAT_USCALED, 244
+  typed_store v[4:7], BUF_DATA_FORMAT_8_8_8_8, BUF_NUM_FORMAT_SSCALED, 248
+  typed_store v[10:13], BUF_DATA_FORMAT_8_8_8_8, BUF_NUM_FORMAT_UINT, 252
+  typed_store v[10:13], BUF_DATA_FORMAT_8_8_8_8, BUF_NUM_FORMAT_SINT, 256
+  typed_store v[4:7], BUF_DATA_FORMAT_32_32, BUF_NUM_FORMAT_UNORM, 260
+  typed_store v[4:7], BUF_DATA_FORMAT_32_32, BUF_NUM_FORMAT_SNORM, 264
+  typed_store v[4:7], BUF_DATA_FORMAT_32_32, BUF_NUM_FORMAT_USCALED, 268
+  typed_store v[4:7], BUF_DATA_FORMAT_32_32, BUF_NUM_FORMAT_SSCALED, 272
+  typed_store v[10:13], BUF_DATA_FORMAT_32_32, BUF_NUM_FORMAT_UINT, 276
+  typed_store v[10:13], BUF_DATA_FORMAT_32_32, BUF_NUM_FORMAT_SINT, 280
+  typed_store v[4:7], BUF_DATA_FORMAT_32_32, BUF_NUM_FORMAT_FLOAT, 284
+  typed_store v[4:7], BUF_DATA_FORMAT_16_16_16_16, BUF_NUM_FORMAT_UNORM, 288
+  typed_store v[4:7], BUF_DATA_FORMAT_16_16_16_16, BUF_NUM_FORMAT_SNORM, 292
+  typed_store v[4:7], BUF_DATA_FORMAT_16_16_16_16, BUF_NUM_FORMAT_USCALED, 296
+  typed_store v[4:7], BUF_DATA_FORMAT_16_16_16_16, BUF_NUM_FORMAT_SSCALED, 300
+  typed_store v[10:13], BUF_DATA_FORMAT_16_16_16_16, BUF_NUM_FORMAT_UINT, 304
+  typed_store v[10:13], BUF_DATA_FORMAT_16_16_16_16, BUF_NUM_FORMAT_SINT, 308
+  typed_store v[4:7], BUF_DATA_FORMAT_16_16_16_16, BUF_NUM_FORMAT_FLOAT, 312
+  typed_store v[4:7], BUF_DATA_FORMAT_32_32_32, BUF_NUM_FORMAT_UNORM, 316
+  typed_store v[4:7], BUF_DATA_FORMAT_32_32_32, BUF_NUM_FORMAT_SNORM, 320
+  typed_store v[4:7], BUF_DATA_FORMAT_32_32_32, BUF_NUM_FORMAT_USCALED, 324
+  typed_store v[4:7], BUF_DATA_FORMAT_32_32_32, BUF_NUM_FORMAT_SSCALED, 328
+  typed_store v[10:13], BUF_DATA_FORMAT_32_32_32, BUF_NUM_FORMAT_UINT, 332
+  typed_store v[10:13], BUF_DATA_FORMAT_32_32_32, BUF_NUM_FORMAT_SINT, 336
+  typed_store v[4:7], BUF_DATA_FORMAT_32_32_32, BUF_NUM_FORMAT_FLOAT, 340
+  typed_store v[4:7], BUF_DATA_FORMAT_32_32_32_32, BUF_NUM_FORMAT_UNORM, 344
+  typed_store v[4:7], BUF_DATA_FORMAT_32_32_32_32, BUF_NUM_FORMAT_SNORM, 348
+  typed_store v[4:7], BUF_DATA_FORMAT_32_32_32_32, BUF_NUM_FORMAT_USCALED, 352
+  typed_store v[4:7], BUF_DATA_FORMAT_32_32_32_32, BUF_NUM_FORMAT_SSCALED, 356
+  typed_store v[10:13], BUF_DATA_FORMAT_32_32_32_32, BUF_NUM_FORMAT_UINT, 360
+  typed_store v[10:13], BUF_DATA_FORMAT_32_32_32_32, BUF_NUM_FORMAT_SINT, 364
+  typed_store v[4:7], BUF_DATA_FORMAT_32_32_32_32, BUF_NUM_FORMAT_FLOAT, 368
+kernel_end
