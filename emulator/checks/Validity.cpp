@@ -74,11 +74,18 @@ void Machine::checkDecision(Wave &wave, const Inst &inst) {
         wave.scalarValid[reg] = ~0u;
       }
   }
-  if (row.use == Use::SkipMode)
+  if (row.use == Use::SkipMode || row.use == Use::Fork)
     for (int i = 0; i < inst.scalarReadCount; ++i)
-      if (wave.scalarState[inst.scalarReads[i].first] & kInvalid)
+      for (int word = 0; word < inst.scalarReads[i].count; ++word) {
+        int reg = inst.scalarReads[i].first + word;
+        if (!(wave.scalarState[reg] & kInvalid) || reg == kExec || reg == kExec + 1)
+          continue;
         fault(CheckKind::Uninitialised, wave, inst, -1,
-              fmt::format("skips or not by s{}, which is undefined", inst.scalarReads[i].first));
+              fmt::format("{} by s{}, which is undefined",
+                          row.use == Use::Fork ? "branches" : "skips or not", reg));
+        wave.scalarState[reg] &= static_cast<u8>(~kInvalid);
+        wave.scalarValid[reg] = ~0u;
+      }
   for (int word : {int{kExec}, kExec + 1}) {
     if (!(wave.scalarState[word] & kInvalid))
       continue;

@@ -53,6 +53,8 @@ private:
     case Format::Sop2:
       addSource(bits(low(), 0, 8), 0);
       addSource(bits(low(), 8, 8), 1);
+      if (row().use == Use::Fork)
+        return changesExec();
       setDestination(operands_.scalar(bits(low(), 16, 7), row().signature.result));
       return true;
     case Format::Sopc:
@@ -123,11 +125,22 @@ private:
     return true;
   }
 
+  bool changesExec() {
+    operands_.readScalar(kExec, 2, 1);
+    operands_.writeScalar(kExec, 2);
+    inst_.readsExec = true;
+    return true;
+  }
+
   bool sop1() {
     Type result = row().signature.result, type = row().signature.sources[0];
     if (row().use == Use::IndexMode) {
       addSource(bits(low(), 0, 8), 0);
       return changesM0();
+    }
+    if (row().use == Use::Fork) {
+      addSource(bits(low(), 0, 8), 0);
+      return changesExec();
     }
     if (row().use != Use::WriteOnly)
       addSource(bits(low(), 0, 8), 0);
@@ -155,6 +168,10 @@ private:
       inst_.source[inst_.sourceCount++] = operands_.scalar(code, Type::B32);
       operands_.read(inst_.source[0], 0);
       return true;
+    case Use::Fork:
+      inst_.source[inst_.sourceCount++] = operands_.scalar(code, Type::B64);
+      operands_.read(inst_.source[0], 0);
+      return changesExec();
     case Use::Literal: // setreg_imm32
       inst_.source[inst_.sourceCount++] = operands_.source(255, Type::B32);
       return true;
@@ -180,8 +197,14 @@ private:
   bool smem() {
     if (row().use == Use::Cache)
       return true;
-    int words = row().access.bytes / 4;
-    Operand data = operands_.scalarWords(bits(low(), 6, 7), words);
+    // A compare and swap has what to compare with behind the new value.
+    bool hasData = row().use != Use::AddressOnly && row().use != Use::Probe;
+    int words = row().access.bytes / 4 * (row().access.second ? 2 : 1);
+    Operand data;
+    if (hasData)
+      data = operands_.scalarWords(bits(low(), 6, 7), words);
+    else
+      inst_.offset1 = static_cast<u8>(bits(low(), 6, 7));
     inst_.destination = data;
     if (row().use == Use::WriteOnly) {
       operands_.write(data);
@@ -192,7 +215,7 @@ private:
     inst_.sourceCount = 1;
     operands_.read(base, 0);
     bool immediate = bits(low(), 17, 1), offset = bits(low(), 14, 1);
-    inst_.sc0 = bits(low(), 16, 1);
+    inst_.sc0 = hasData && bits(low(), 16, 1);
     if (immediate)
       inst_.immediate = signedBits(high(), 0, 21);
     if (offset || !immediate) {
@@ -201,9 +224,9 @@ private:
       inst_.sourceCount = 2;
       operands_.read(inst_.source[1], 1);
     }
-    if (row().use == Use::Store)
+    if (row().use == Use::Store || row().use == Use::Atomic)
       operands_.read(data, 2);
-    else
+    if (row().use == Use::Load || (row().use == Use::Atomic && inst_.sc0))
       operands_.write(data);
     return true;
   }

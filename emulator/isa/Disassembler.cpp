@@ -82,6 +82,11 @@ std::string scalarText(const Inst &inst) {
                        : fmt::format("{:#x}", imm));
     return text.take();
   case Format::Sopk:
+    if (row.use == Use::Fork) {
+      text.operand(operandText(inst.source[0]));
+      text.operand(fmt::format("{}", imm));
+      return text.take();
+    }
     if (row.handler == setRegister) {
       text.operand(hardwareRegisterText(imm));
       text.operand(operandText(inst.source[0]));
@@ -107,7 +112,11 @@ std::string scalarMemoryText(const Inst &inst) {
   Text text(inst.row->name);
   if (inst.row->use == Use::Cache)
     return text.take();
-  text.operand(operandText(inst.destination));
+  if (inst.row->use == Use::Probe)
+    text.operand(inst.offset1 <= 64 ? fmt::format("{}", inst.offset1)
+                                    : fmt::format("{:#x}", inst.offset1));
+  else if (inst.row->use != Use::AddressOnly)
+    text.operand(operandText(inst.destination));
   if (inst.row->use == Use::WriteOnly)
     return text.take();
   text.operand(operandText(inst.source[0]));

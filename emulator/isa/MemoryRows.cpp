@@ -23,6 +23,17 @@ std::vector<Row> makeRows() {
   add(#name, Format::Smem, op, Use::use, handler, {.bytes = size});
 #define SMEM_BUFFER(name, op, use, size, handler)                                                  \
   add(#name, Format::Smem, op, Use::use, handler, {.bytes = size, .count = 4});
+#define SMEM_SCRATCH(name, op, use, size, handler)                                                 \
+  add(#name, Format::Smem, op, Use::use, handler, {.bytes = size, .stride = 64});
+#define SMEM_ATOMIC_WITH(name, op, size, kind, base, handler)                                      \
+  add(#name, Format::Smem, op, Use::Atomic, handler,                                               \
+      {.bytes = size,                                                                              \
+       .count = base,                                                                              \
+       .atomic = static_cast<u8>(AtomicKind::kind),                                                \
+       .second = AtomicKind::kind == AtomicKind::CompareSwap});
+#define SMEM_ATOMIC(name, op, size, kind) SMEM_ATOMIC_WITH(name, op, size, kind, 1, scalarAtomic)
+#define SMEM_BUFFER_ATOMIC(name, op, size, kind)                                                   \
+  SMEM_ATOMIC_WITH(name, op, size, kind, 4, scalarBufferAtomic)
 #define SMEM_PLAIN(name, op, handler) add(#name, Format::Smem, op, Use::Cache, handler, {});
 #define SMEM_TIME(name, op, handler)                                                               \
   add(#name, Format::Smem, op, Use::WriteOnly, handler, {.bytes = 8});

@@ -45,8 +45,11 @@ enum class Use : u8 {
   ReadWriteDst, ///< the destination is a source too
   Immediate,    ///< SOPP with an operand; SOPK with simm16
   NoOperands,
-  IndexMode, ///< changes M0's fields for VGPR indexing
-  SkipMode,  ///< s_setvskip
+  IndexMode,   ///< changes M0's fields for VGPR indexing
+  SkipMode,    ///< s_setvskip
+  Fork,        ///< forks and joins of the branch stack
+  AddressOnly, ///< SMEM: no data
+  Probe,       ///< SMEM: a number in the place of the data
   // Vector
   Literal,     ///< VOP2 with a constant K
   VccIn,       ///< VCC is an implicit source
@@ -87,7 +90,7 @@ struct Access {
   bool isSigned = false;
   bool half = false;    ///< d16: the other half of the register stays
   bool high = false;    ///< d16_hi
-  u16 stride = 0;       ///< read2/write2: bytes per offset unit
+  u16 stride = 0;       ///< read2/write2, scalar scratch: bytes per unit of the offset
   u8 atomic = 0;        ///< AtomicKind
   bool returns = false; ///< DS atomics
   bool second = false;  ///< DS: a second data operand

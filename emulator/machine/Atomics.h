@@ -1,5 +1,8 @@
 #pragma once
-// Read-modify-write functions shared by LDS and memory atomics. Pure.
+// Read-modify-write functions shared by LDS, vector and scalar memory atomics.
+
+#include <atomic>
+#include <cstddef>
 
 #include "emulator/isa/Types.h"
 
@@ -34,5 +37,15 @@ enum class AtomicKind : u8 {
 
 /// The new value; `width` is 4 or 8 bytes, `compare` is for CompareSwap.
 u64 applyAtomic(AtomicKind kind, u64 old, u64 data, u64 compare, int width);
+
+/// The same on memory that other threads of the host use too; gives the old value.
+template <typename T> T exchange(std::byte *bytes, AtomicKind kind, T data, T compare) {
+  std::atomic_ref<T> cell(*reinterpret_cast<T *>(bytes));
+  T old = cell.load();
+  while (!cell.compare_exchange_weak(
+      old, static_cast<T>(applyAtomic(kind, old, data, compare, sizeof(T)))))
+    ;
+  return old;
+}
 
 } // namespace wavesmith::emulator

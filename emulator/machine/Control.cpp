@@ -1,5 +1,9 @@
 // Control flow, waits, barriers and the hardware registers.
 
+#include <bit>
+#include <string_view>
+
+#include "emulator/machine/Handlers.h"
 #include "emulator/machine/Machine.h"
 
 namespace wavesmith::emulator {
@@ -20,6 +24,13 @@ void jumpTo(Machine &machine, Wave &wave, const Inst &inst, u64 address) {
   else
     machine.fatal(CheckKind::Memory, wave, inst, -1,
                   fmt::format("jump to {:#x}, which is no code", address));
+}
+
+/// The branch stack: entries of four SGPRs, of which MODE counts those in use (CDNA3 ISA 4.6).
+constexpr u32 kStackShift = 29, kStackEntries = 7;
+
+void setStack(Wave &wave, u32 count) {
+  wave.setMode((wave.mode & ~(7u << kStackShift)) | count << kStackShift);
 }
 
 u64 nextPc(const Inst &inst) { return inst.pc + inst.size; }
@@ -44,7 +55,67 @@ u32 hardwareRegister(const Machine &machine, const Wave &wave, int id) {
   }
 }
 
+/// Lanes whose bit is set go to the target, the others on; the smaller part first, the other part
+/// waits on the stack.
+void fork(Machine &machine, Wave &wave, const Inst &inst, u64 target) {
+  u64 exec = wave.exec(), mask = machine.readScalar64(wave, inst.source[0]);
+  u64 pass = mask & exec, fail = ~mask & exec;
+  if (pass == exec)
+    return jumpTo(machine, wave, inst, target);
+  if (fail == exec)
+    return;
+  u32 count = wave.mode >> kStackShift;
+  if (count >= kStackEntries)
+    return machine.fatal(
+        CheckKind::Registers, wave, inst, -1,
+        fmt::format("forks with {} entries on the branch stack, which is full", count));
+  bool failFirst = std::popcount(fail) < std::popcount(pass);
+  int entry = static_cast<int>(4 * count);
+  wave.setPair(entry, failFirst ? pass : fail);
+  wave.setPair(entry + 2, failFirst ? target : nextPc(inst));
+  for (int i = 0; i < 4; ++i) {
+    wave.scalarValid[entry + i] = ~0u;
+    wave.scalarState[entry + i] &= static_cast<u8>(~kInvalid);
+  }
+  setStack(wave, count + 1);
+  wave.setPair(kExec, failFirst ? fail : pass);
+  if (!failFirst)
+    jumpTo(machine, wave, inst, target);
+}
+
 } // namespace
+
+void forkTo(Machine &machine, Wave &wave, const Inst &inst) {
+  fork(machine, wave, inst, machine.readScalar64(wave, inst.source[1]));
+}
+void forkRelative(Machine &machine, Wave &wave, const Inst &inst) {
+  fork(machine, wave, inst, nextPc(inst) + static_cast<u64>(i64{inst.immediate} * 4));
+}
+void join(Machine &machine, Wave &wave, const Inst &inst) {
+  u32 count = wave.mode >> kStackShift;
+  if (machine.readScalar(wave, inst.source[0]) == count)
+    return; // both parts have come here
+  if (count == 0)
+    return machine.fatal(CheckKind::Registers, wave, inst, -1,
+                         "joins with nothing on the branch stack");
+  setStack(wave, --count);
+  wave.setPair(kExec, wave.pair(static_cast<int>(4 * count)));
+  jumpTo(machine, wave, inst, wave.pair(static_cast<int>(4 * count + 2)));
+}
+
+void setKill(Machine &machine, Wave &wave, const Inst &inst) {
+  if (inst.immediate & 1)
+    endProgram(machine, wave, inst);
+}
+
+void refused(Machine &machine, Wave &wave, const Inst &inst) {
+  bool trapHandler = std::string_view(inst.row->name).substr(0, 5) == "s_rfe";
+  machine.fatal(CheckKind::Memory, wave, inst, -1,
+                fmt::format("{} {} ({:#010x} {:#010x})", inst.row->name,
+                            trapHandler ? "returns from a trap handler, and none runs here"
+                                        : "belongs to graphics, which these chips do not have",
+                            inst.words[0], inst.words[1]));
+}
 
 void doNothing(Machine &, Wave &, const Inst &) {}
 

@@ -42,6 +42,11 @@ WAVESMITH_HANDLER(moveRelative);
 WAVESMITH_HANDLER(getRegister);
 WAVESMITH_HANDLER(setRegister);
 WAVESMITH_HANDLER(notAnInstruction);
+WAVESMITH_HANDLER(refused);
+WAVESMITH_HANDLER(setKill);
+WAVESMITH_HANDLER(forkTo);
+WAVESMITH_HANDLER(forkRelative);
+WAVESMITH_HANDLER(join);
 // Redirect.cpp
 WAVESMITH_HANDLER(setIndexOn);
 WAVESMITH_HANDLER(setIndexOff);
@@ -52,6 +57,9 @@ WAVESMITH_HANDLER(setSkip);
 WAVESMITH_HANDLER(scalarLoad);
 WAVESMITH_HANDLER(scalarBufferLoad);
 WAVESMITH_HANDLER(scalarStore);
+WAVESMITH_HANDLER(scalarBufferStore);
+WAVESMITH_HANDLER(scalarAtomic);
+WAVESMITH_HANDLER(scalarBufferAtomic);
 WAVESMITH_HANDLER(readClock);
 // VectorMemory.cpp
 WAVESMITH_HANDLER(vectorMemory);

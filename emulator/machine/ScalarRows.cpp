@@ -141,8 +141,12 @@ std::vector<Row> makeRows() {
   add(#name, Format::Sop1, op, Use::Plain, makeSignature<type, type>(), handler);
 #define SOP1_INDEX(name, op, handler)                                                              \
   add(#name, Format::Sop1, op, Use::IndexMode, makeSignature<u32, u32>(), handler);
+#define SOP1_JOIN(name, op, handler)                                                               \
+  add(#name, Format::Sop1, op, Use::Fork, makeSignature<u32, u32>(), handler);
 #include "emulator/isa/rows/Sop1.def"
 #define SOP2(name, op, ...) ROW(name, Sop2, op, Plain, __VA_ARGS__)
+#define SOP2_BRANCH(name, op, second, handler)                                                     \
+  add(#name, Format::Sop2, op, Use::Fork, makeSignature<u64, u64, second>(), handler);
 #include "emulator/isa/rows/Sop2.def"
 #define SOPC(name, op, ...) ROW(name, Sopc, op, Plain, __VA_ARGS__)
 #define SOPC_MODE(name, op, use, handler)                                                          \

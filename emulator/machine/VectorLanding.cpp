@@ -1,8 +1,6 @@
 // Landing of vector memory operations: the moment when a load reads memory and writes its register,
 // and when a store becomes visible.
 
-#include <atomic>
-
 #include "emulator/machine/Atomics.h"
 #include "emulator/machine/TypedBuffer.h"
 
@@ -196,15 +194,6 @@ void landStore(Machine &machine, Wave &wave, PendingOp &op) {
       std::memcpy(at.valid, line, size);
     }
   }
-}
-
-template <typename T> T exchange(std::byte *bytes, AtomicKind kind, T data, T compare) {
-  std::atomic_ref<T> cell(*reinterpret_cast<T *>(bytes));
-  T old = cell.load();
-  while (!cell.compare_exchange_weak(
-      old, static_cast<T>(applyAtomic(kind, old, data, compare, sizeof(T)))))
-    ;
-  return old;
 }
 
 void landAtomic(Machine &machine, Wave &wave, PendingOp &op) {

@@ -1,5 +1,5 @@
 // FAULT: memory not an instruction
 .include "kernel.inc"
 kernel_begin
-  .long 0xbf8b0000
+  .long 0xbf9f0000
 kernel_end

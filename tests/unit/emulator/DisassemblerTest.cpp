@@ -51,10 +51,10 @@ TEST(Disassembler, SpellsLikeLlvm) {
 }
 
 TEST(Disassembler, UnknownWordsAreErrorsWithTheirBytes) {
-  std::uint32_t word = 0xbf8b0000;
+  std::uint32_t word = 0xbf9f0000;
   auto text = disassemble(std::span(&word, 1), 0x40, "gfx942", nullptr);
   ASSERT_FALSE(text);
-  EXPECT_NE(text.status().message().find("0xbf8b0000"), std::string::npos);
+  EXPECT_NE(text.status().message().find("0xbf9f0000"), std::string::npos);
   EXPECT_FALSE(disassemble({}, 0, "gfx942", nullptr));
   EXPECT_FALSE(disassemble(std::span(&word, 1), 0, "gfx90a", nullptr));
   // v_cvt_pk_bf16_f32 exists on gfx950 only.
