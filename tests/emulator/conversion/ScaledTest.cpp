@@ -227,16 +227,11 @@ Word sixBits(const Word *words, int item) {
 
 std::vector<Conversion> blocks() {
   std::vector<Conversion> all;
-  struct Six {
-    const char *name;
-    Format format;
-  };
-  constexpr Six kSixes[] = {{"fp6", Format::Fp6}, {"bf6", Format::Bf6}};
   Words inputs;
   for (Word i = 0; i < 4096; ++i)
     inputs.push_back(0x3c000000 + i * 0x9e3779b9);
-  auto narrowed = [&](const std::string &text, const std::string &prepare, Format source, Six six,
-                      bool noisy) {
+  auto narrowed = [&](const std::string &text, const std::string &prepare, Format source,
+                      Format result, bool noisy) {
     for (int scale : kScales)
       for (Word seed : kSeeds) {
         if ((!noisy && seed) || (scale != 127 && seed == kSeeds[2]))
@@ -249,10 +244,10 @@ std::vector<Conversion> blocks() {
                            Word word = in + kStep * Word(half ? i / 2 : i);
                            double x =
                                valueOf(source, half && i % 2 ? word >> 16 : word) / factorOf(scale);
-                           Word expected =
-                               noisy ? model::encodeNoisy(six.format, x, noise, true)
-                                     : model::encode(six.format, x, Rounding::Nearest, true);
-                           if (!agrees(six.format, sixBits(out, i), expected, x, true))
+                           Word expected = noisy
+                                               ? model::encodeNoisy(result, x, noise, true)
+                                               : model::encode(result, x, Rounding::Nearest, true);
+                           if (!agrees(result, sixBits(out, i), expected, x, true))
                              return false;
                            noise = nextRandom(noise);
                          }
@@ -264,41 +259,64 @@ std::vector<Conversion> blocks() {
   for (int i = 0; i < 32; ++i)
     interleave += "v_add_u32 v" + std::to_string((i % 2 ? 56 : 40) + i / 2) + ", " +
                   std::to_string(static_cast<int>(kStep * Word(i))) + ", v1\n";
-  for (Six six : kSixes) {
-    std::string name = six.name;
-    narrowed("v_cvt_scalef32_2xpk16_" + name + "_f32 v[2:7], v[40:55], v[56:71], v118", interleave,
-             kFloat32, six, false);
-    // The result may lie in the source.
-    narrowed("v_cvt_scalef32_sr_pk32_" + name + "_f32 v[2:7], v[2:33], v119, v118", block(2, 32),
-             kFloat32, six, true);
-    for (Format source : {Format::F16, Format::Bf16}) {
-      std::string from = source == Format::F16 ? "_f16 " : "_bf16 ";
-      narrowed("v_cvt_scalef32_pk32_" + name + from + "v[2:7], v[40:55], v118", block(40, 16),
-               source, six, false);
-      narrowed("v_cvt_scalef32_sr_pk32_" + name + from + "v[2:7], v[40:55], v119, v118",
-               block(40, 16), source, six, true);
-    }
-    for (Format to : {kFloat32, Format::F16, Format::Bf16})
-      for (int scale : kScales) {
-        bool wide = to == kFloat32;
-        std::string result = wide ? "f32_" : to == Format::F16 ? "f16_" : "bf16_";
-        all.push_back({scaleOperand(scale) + block(2, 6) + "v_cvt_scalef32_pk32_" + result + name +
-                           (wide ? " v[2:33], v[2:7], v118" : " v[2:17], v[2:7], v118"),
-                       wide ? 32 : 16, inputs, [=](Word in, const Word *out) {
-                         Word words[6];
-                         for (int i = 0; i < 6; ++i)
-                           words[i] = in + kStep * Word(i);
-                         for (int i = 0; i < 32; ++i) {
-                           double x =
-                               model::decode(six.format, sixBits(words, i)) * factorOf(scale);
-                           Word actual = wide ? out[i] : out[i / 2] >> (16 * (i % 2)) & 0xffff;
-                           if (!widens(to, actual, x, false))
-                             return false;
-                         }
-                         return true;
-                       }});
-      }
+  // 32 values of a format to six bits each, in the source or elsewhere.
+  struct Narrowing {
+    const char *mnemonic;
+    Format source, result;
+    bool noisy;
+  };
+  constexpr Format kHalf = Format::F16, kBrain = Format::Bf16, kFp6 = Format::Fp6,
+                   kBf6 = Format::Bf6;
+  constexpr Narrowing kNarrowings[] = {{"v_cvt_scalef32_2xpk16_fp6_f32", kFloat32, kFp6, false},
+                                       {"v_cvt_scalef32_2xpk16_bf6_f32", kFloat32, kBf6, false},
+                                       {"v_cvt_scalef32_sr_pk32_fp6_f32", kFloat32, kFp6, true},
+                                       {"v_cvt_scalef32_sr_pk32_bf6_f32", kFloat32, kBf6, true},
+                                       {"v_cvt_scalef32_pk32_fp6_f16", kHalf, kFp6, false},
+                                       {"v_cvt_scalef32_pk32_fp6_bf16", kBrain, kFp6, false},
+                                       {"v_cvt_scalef32_pk32_bf6_f16", kHalf, kBf6, false},
+                                       {"v_cvt_scalef32_pk32_bf6_bf16", kBrain, kBf6, false},
+                                       {"v_cvt_scalef32_sr_pk32_fp6_f16", kHalf, kFp6, true},
+                                       {"v_cvt_scalef32_sr_pk32_fp6_bf16", kBrain, kFp6, true},
+                                       {"v_cvt_scalef32_sr_pk32_bf6_f16", kHalf, kBf6, true},
+                                       {"v_cvt_scalef32_sr_pk32_bf6_bf16", kBrain, kBf6, true}};
+  for (const Narrowing &n : kNarrowings) {
+    bool wide = n.source == kFloat32;
+    std::string text = std::string(n.mnemonic) + " v[2:7], ";
+    text += !wide ? "v[40:55], " : n.noisy ? "v[2:33], " : "v[40:55], v[56:71], ";
+    text += n.noisy ? "v119, v118" : "v118";
+    std::string prepare = !wide ? block(40, 16) : n.noisy ? block(2, 32) : interleave;
+    narrowed(text, prepare, n.source, n.result, n.noisy);
   }
+  struct Widening {
+    const char *mnemonic;
+    Format source, result;
+  };
+  constexpr Widening kWidenings[] = {{"v_cvt_scalef32_pk32_f32_fp6", kFp6, kFloat32},
+                                     {"v_cvt_scalef32_pk32_f32_bf6", kBf6, kFloat32},
+                                     {"v_cvt_scalef32_pk32_f16_fp6", kFp6, kHalf},
+                                     {"v_cvt_scalef32_pk32_f16_bf6", kBf6, kHalf},
+                                     {"v_cvt_scalef32_pk32_bf16_fp6", kFp6, kBrain},
+                                     {"v_cvt_scalef32_pk32_bf16_bf6", kBf6, kBrain}};
+  for (const Widening &w : kWidenings)
+    for (int scale : kScales) {
+      bool wide = w.result == kFloat32;
+      Widening widening = w;
+      all.push_back({scaleOperand(scale) + block(2, 6) + w.mnemonic +
+                         (wide ? " v[2:33], v[2:7], v118" : " v[2:17], v[2:7], v118"),
+                     wide ? 32 : 16, inputs, [=](Word in, const Word *out) {
+                       Word words[6];
+                       for (int i = 0; i < 6; ++i)
+                         words[i] = in + kStep * Word(i);
+                       for (int i = 0; i < 32; ++i) {
+                         double x =
+                             model::decode(widening.source, sixBits(words, i)) * factorOf(scale);
+                         Word actual = wide ? out[i] : out[i / 2] >> (16 * (i % 2)) & 0xffff;
+                         if (!widens(widening.result, actual, x, false))
+                           return false;
+                       }
+                       return true;
+                     }});
+    }
   return all;
 }
 

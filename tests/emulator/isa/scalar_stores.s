@@ -29,6 +29,14 @@
 // OUT 28 = 0x1000
 // OUT 29 = 0x3456
 // OUT 30 = 0x99
+// OUT 32 = 1
+// OUT 33 = 2
+// OUT 34 = 3
+// OUT 35 = 4
+// OUT 36 = 8
+// OUT 37 = 2
+// OUT 38 = 3
+// OUT 39 = 4
 .include "kernel.inc"
 .macro atomic_result at
   s_waitcnt lgkmcnt(0)
@@ -159,4 +167,24 @@ kernel_begin
   put 29, s20
   v_readlane_b32 s20, v2, 3
   put 30, s20
+  // Several dwords are those of neighbouring lanes.
+  s_mov_b64 s[24:25], flat_scratch
+  s_mov_b32 s20, 1
+  s_mov_b32 s21, 2
+  s_mov_b32 s22, 3
+  s_mov_b32 s23, 4
+  s_scratch_store_dwordx4 s[20:23], s[24:25], 0x200
+  s_scratch_load_dwordx2 s[12:13], s[24:25], 0x200
+  scratch_load_dword v2, off, off offset:8
+  s_waitcnt vmcnt(0) lgkmcnt(0)
+  s_nop 4
+  v_readlane_b32 s14, v2, 2
+  v_readlane_b32 s15, v2, 3
+  s_nop 1
+  s_buffer_store_dwordx4 s[12:15], s[8:11], 0x80
+  s_mov_b32 s12, 8
+  s_scratch_store_dwordx2 s[12:13], s[24:25], 0x200
+  s_scratch_load_dwordx4 s[20:23], s[24:25], 0x200
+  s_waitcnt lgkmcnt(0)
+  s_store_dwordx4 s[20:23], s[6:7], 0x90
 kernel_end scratch=16
