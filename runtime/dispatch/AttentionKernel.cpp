@@ -49,23 +49,34 @@ Expected<AttentionKernel> AttentionKernel::load(HipTablePtr table, const KernelS
 
 Status AttentionKernel::uploadWork(const AttentionPlan &plan, std::uint64_t workspace,
                                    hipStream_t stream) const {
-  if (plan.work.empty())
+  if (plan.work().empty())
     return Status::ok();
   if (workspace == 0)
     return error(StatusCode::InvalidArgument, "the workspace is null; the plan needs {} bytes",
                  plan.workspaceBytes());
-  return table_->check(table_->hipMemcpyAsync(reinterpret_cast<void *>(workspace), plan.work.data(),
-                                              plan.workspaceBytes(), hipMemcpyHostToDevice, stream),
-                       "hipMemcpyAsync of the work list");
+  const auto copy = [&](const auto &list, std::uint64_t offset) {
+    if (list.empty())
+      return Status::ok();
+    return table_->check(table_->hipMemcpyAsync(reinterpret_cast<void *>(workspace + offset),
+                                                list.data(), list.size() * sizeof(list[0]),
+                                                hipMemcpyHostToDevice, stream),
+                         "hipMemcpyAsync of the work list");
+  };
+  WAVESMITH_TRY(copy(plan.list.units, plan.workspace.work));
+  return copy(plan.list.merges, plan.workspace.merges);
 }
 
 Status AttentionKernel::launch(const AttentionPlan &plan, const AttentionBuffers &buffers,
                                hipStream_t stream) const {
-  if (plan.work.empty())
+  if (plan.work().empty())
     return Status::ok();
   if (!(plan.spec() == spec_))
     return error(StatusCode::InvalidArgument, "the plan is of [{}], the kernel of [{}]",
                  plan.spec().text(), spec_.text());
+  const bool merges = !plan.list.merges.empty();
+  if (merges && !combine_)
+    return Status(StatusCode::InvalidArgument,
+                  "the plan has KV splits, but the kernel that merges them is not loaded");
   const CheckedProblem &c = plan.checked;
   const bool hasKeys = c.totalKv > 0;
   const struct {
@@ -92,10 +103,20 @@ Status AttentionKernel::launch(const AttentionPlan &plan, const AttentionBuffers
   arguments.v = buffers.v;
   arguments.out = buffers.out;
   arguments.lse = c.problem.writeLse ? buffers.lse : 0;
-  arguments.work = buffers.workspace;
-  return wavesmith::launch(*table_, function_,
-                           {.grid = {plan.grid(), 1, 1}, .block = {kAttentionThreads, 1, 1}},
-                           std::as_bytes(std::span(&arguments, 1)), stream);
+  arguments.work = buffers.workspace + plan.workspace.work;
+  if (merges) {
+    arguments.partialOut = buffers.workspace + plan.workspace.partialOut;
+    arguments.partialLse = buffers.workspace + plan.workspace.partialLse;
+  }
+  WAVESMITH_TRY(wavesmith::launch(*table_, function_,
+                                  {.grid = {plan.grid(), 1, 1}, .block = {kAttentionThreads, 1, 1}},
+                                  std::as_bytes(std::span(&arguments, 1)), stream));
+  if (!merges)
+    return Status::ok();
+  return combine_->launch(
+      combineGrid(plan.list.merges.size()),
+      combineArguments(arguments, c.problem.headDimV, buffers.workspace + plan.workspace.merges),
+      stream);
 }
 
 } // namespace wavesmith

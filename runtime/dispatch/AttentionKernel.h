@@ -1,13 +1,17 @@
 #pragma once
-// A plan's kernel on a device: the code object checked against the plan's spec and loaded, then
-// launches, which only enqueue (no allocation, no file, no synchronisation), so they can be
-// captured in a graph. Launching is safe from any thread.
+// A plan's kernels on a device, attention and, where blocks are split, the merge of its partials:
+// the code objects checked against the plan's specs and loaded, then launches, which only enqueue
+// (no allocation, no file, no synchronisation), so they can be captured in a graph. Launching is
+// safe from any thread.
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "runtime/codeobject/CodeObject.h"
 #include "runtime/dispatch/AttentionPlan.h"
+#include "runtime/dispatch/RowKernel.h"
 #include "runtime/hip/HipObjects.h"
 #include "runtime/provider/Provider.h"
 
@@ -26,11 +30,13 @@ public:
   /// device's or whose kernel does not take our arguments; the message names both sides.
   static Expected<AttentionKernel> load(HipTablePtr table, const KernelSpec &spec,
                                         SharedCodeObject object);
+  /// Gives a split attention kernel its merge; launching a plan with splits needs one.
+  void setCombine(LoadedRowKernel combine) { combine_ = std::move(combine); }
 
   const KernelInfo &info() const { return info_; }
   const HipTable &table() const { return *table_; }
 
-  /// Enqueues the copy of the plan's work list to the workspace. The plan must live until the
+  /// Enqueues the copy of the plan's work lists to the workspace. The plan must live until the
   /// stream has passed it. Once per workspace, not per launch.
   Status uploadWork(const AttentionPlan &plan, std::uint64_t workspace, hipStream_t stream) const;
   /// Enqueues the plan; does nothing for an empty one.
@@ -46,6 +52,7 @@ private:
   KernelInfo info_;
   DeviceModule module_;
   hipFunction_t function_ = nullptr;
+  std::optional<LoadedRowKernel> combine_;
 };
 
 /// What load() checks without a device: for tests and tools.

@@ -2,24 +2,39 @@
 
 #include <algorithm>
 #include <numbers>
-#include <tuple>
+
+#include "runtime/dispatch/RowKernel.h"
 
 namespace wavesmith {
 namespace {
 
-constexpr std::int64_t kBlock = kAttentionBlockM;
+constexpr std::uint64_t kWorkspaceAlignment = 256;
 
-/// Keys that row block [q0, q0 + 256) can see: causal is aligned to the bottom right.
-std::int64_t visibleKeys(const SequenceLength &length, std::int64_t q0, bool causal) {
-  if (!causal)
-    return length.kv;
-  const std::int64_t rows = std::min(kBlock, length.q - q0);
-  return std::clamp<std::int64_t>(q0 + rows + length.kv - length.q, 0, length.kv);
+WorkspaceLayout layOut(const WorkList &list, int headDimV) {
+  WorkspaceLayout layout;
+  const auto take = [&](std::uint64_t bytes) {
+    const std::uint64_t begin = layout.bytes;
+    layout.bytes =
+        (begin + bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+    return begin;
+  };
+  layout.work = take(list.units.size() * sizeof(AttentionWorkUnit));
+  layout.merges = take(list.merges.size() * sizeof(CombineUnit));
+  const auto rows = static_cast<std::uint64_t>(list.slots) * kAttentionBlockM;
+  layout.partialLse = take(rows * sizeof(float));
+  layout.partialOut = take(rows * static_cast<std::uint64_t>(headDimV) * sizeof(float));
+  return layout;
 }
 
 } // namespace
 
-Expected<AttentionPlan> planAttention(const AttentionProblem &problem) {
+Expected<AttentionPlan> planAttention(const AttentionProblem &problem, const PlanOptions &options) {
+  if (options.splits < 0 || options.splits > kMaxSplits)
+    return error(StatusCode::InvalidArgument, "splits is {}; want 0 (automatic) to {}",
+                 options.splits, kMaxSplits);
+  if (options.device && (options.device->computeUnits < 1 || options.device->xcds < 1))
+    return error(StatusCode::InvalidArgument, "the device has {} compute units on {} XCDs",
+                 options.device->computeUnits, options.device->xcds);
   AttentionPlan plan;
   WAVESMITH_ASSIGN(plan.checked, checkProblem(problem));
   const CheckedProblem &c = plan.checked;
@@ -27,38 +42,16 @@ Expected<AttentionPlan> planAttention(const AttentionProblem &problem) {
 
   std::int64_t units = 0;
   for (const SequenceLength &length : p.lengths)
-    units += (length.q + kBlock - 1) / kBlock * p.heads;
-  if (units > kMaxWorkUnits)
+    units += (length.q + kAttentionBlockM - 1) / kAttentionBlockM * p.heads;
+  if (units * std::max(options.splits, 1) > kMaxWorkUnits)
     return error(StatusCode::ResourceExhausted,
-                 "the batch needs {} work units ({} sequences, {} heads); at most {} in one plan",
-                 units, p.lengths.size(), p.heads, kMaxWorkUnits);
-  plan.work.reserve(static_cast<std::size_t>(units));
-  const std::int64_t group = p.heads / p.kvHeads;
-  std::int64_t qBegin = 0, kvBegin = 0;
-  for (const SequenceLength &length : p.lengths) {
-    for (std::int64_t head = 0; head < p.heads; ++head)
-      for (std::int64_t q0 = 0; q0 < length.q; q0 += kBlock) {
-        AttentionWorkUnit unit{};
-        unit.qBegin = static_cast<std::int32_t>(qBegin);
-        unit.kvBegin = static_cast<std::int32_t>(kvBegin);
-        unit.lenQ = static_cast<std::int32_t>(length.q);
-        unit.lenKv = static_cast<std::int32_t>(length.kv);
-        unit.q0 = static_cast<std::int32_t>(q0);
-        unit.kv0 = 0;
-        unit.kv1 = static_cast<std::int32_t>(visibleKeys(length, q0, p.causal));
-        unit.head = static_cast<std::int32_t>(head);
-        unit.kvHead = static_cast<std::int32_t>(head / group);
-        unit.slot = -1;
-        plan.work.push_back(unit);
-      }
-    qBegin += length.q;
-    kvBegin += length.kv;
-  }
-  // The long ones first, or the last to start would run alone. The key is unique, so that equal
-  // problems give equal plans; a head's units stay together.
-  std::ranges::sort(plan.work, {}, [](const AttentionWorkUnit &u) {
-    return std::tuple(u.kv0 - u.kv1, u.qBegin, u.head, u.q0);
-  });
+                 "the batch needs {} work units ({} sequences, {} heads, up to {} splits); at most "
+                 "{} in one plan",
+                 units, p.lengths.size(), p.heads, std::max(options.splits, 1), kMaxWorkUnits);
+  const DeviceShape device = options.device.value_or(deviceShape(p.target));
+  plan.list = buildWorkList(p, options.splits, device, workCosts(c.spec, device));
+  plan.checked.spec.attention.splitKv = plan.list.slots > 0;
+  plan.workspace = layOut(plan.list, p.headDimV);
 
   const auto bytes = [](std::int64_t stride, const TensorShape &shape) {
     return stride * shape.elementBytes;
@@ -75,6 +68,13 @@ Expected<AttentionPlan> planAttention(const AttentionProblem &problem) {
   a.lseHeadStride = bytes(c.lse.headStride, c.lse);
   a.scaleLog2 = static_cast<float>(*p.scale * std::numbers::log2e);
   return plan;
+}
+
+std::optional<KernelSpec> AttentionPlan::combineSpec() const {
+  if (list.merges.empty())
+    return std::nullopt;
+  const AttentionProblem &p = checked.problem;
+  return wavesmith::combineSpec(p.target, p.headDimV, p.writeLse);
 }
 
 double AttentionPlan::flops() const {

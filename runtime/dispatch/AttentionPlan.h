@@ -1,25 +1,48 @@
 #pragma once
-// Problem -> plan: kernel spec, work list (heaviest units first), kernel arguments but for the
-// addresses, workspace. CPU work only; a plan is a value and may be launched many times.
+// Problem -> plan: kernel spec, work list, kernel arguments but for the addresses, workspace. CPU
+// work only; a plan is a value and may be launched many times.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/dispatch/AttentionProblem.h"
+#include "runtime/dispatch/WorkList.h"
 #include "runtime/spec/AttentionAbi.h"
 
 namespace wavesmith {
 
+struct PlanOptions {
+  /// Pieces that a row block's keys are cut into: 0 as the device's size asks, 1 never, N up to N
+  /// wherever there are keys enough. A pinned number makes the bits of a sequence's rows
+  /// independent of the rest of the batch.
+  int splits = 0;
+  std::optional<DeviceShape> device; ///< none: the target's usual chip
+};
+
+/// Where things stand in a plan's workspace, in bytes from its start.
+struct WorkspaceLayout {
+  std::uint64_t work = 0;       ///< AttentionWorkUnit[grid]
+  std::uint64_t merges = 0;     ///< CombineUnit[list.merges]
+  std::uint64_t partialLse = 0; ///< float32 [slot][256]
+  std::uint64_t partialOut = 0; ///< float32 [slot][256][d_v]
+  std::uint64_t bytes = 0;
+};
+
 struct AttentionPlan {
   CheckedProblem checked;
-  std::vector<AttentionWorkUnit> work; ///< one workgroup each; empty: launching does nothing
-  AttentionArguments arguments{};      ///< strides and scale; every address is 0
+  WorkList list; ///< no units: launching does nothing
+  WorkspaceLayout workspace;
+  AttentionArguments arguments{}; ///< strides and scale; every address is 0
 
   const KernelSpec &spec() const { return checked.spec; }
-  std::uint32_t grid() const { return static_cast<std::uint32_t>(work.size()); }
-  /// Device memory that the launch needs besides the tensors: the work list.
-  std::uint64_t workspaceBytes() const { return work.size() * sizeof(AttentionWorkUnit); }
+  /// The kernel that merges partials; none when no block is split.
+  std::optional<KernelSpec> combineSpec() const;
+  const std::vector<AttentionWorkUnit> &work() const { return list.units; }
+  std::uint32_t grid() const { return static_cast<std::uint32_t>(list.units.size()); }
+  /// Device memory that the launch needs besides the tensors.
+  std::uint64_t workspaceBytes() const { return workspace.bytes; }
   /// Useful multiply-adds times two: what the masks leave.
   double flops() const;
 };
@@ -27,6 +50,7 @@ struct AttentionPlan {
 /// More units than this and the work list alone would take gigabytes.
 inline constexpr std::int64_t kMaxWorkUnits = std::int64_t{1} << 25;
 
-Expected<AttentionPlan> planAttention(const AttentionProblem &problem);
+Expected<AttentionPlan> planAttention(const AttentionProblem &problem,
+                                      const PlanOptions &options = {});
 
 } // namespace wavesmith

@@ -31,6 +31,8 @@ std::string RunReport::json(int indent) const {
   root["device"] = device;
   root["provider"] = provider;
   root["compile_ms"] = compileMs;
+  root["workgroups"] = workUnits;
+  root["partials"] = partials;
   root["kernels"] = Json::array();
   for (const KernelInfo &kernel : kernels)
     root["kernels"].push_back({{"name", kernel.name},

@@ -32,7 +32,8 @@ struct RunReport {
   double lookupMs = 0;  ///< to get the object, whoever had it
   double launchMs = 0;  ///< from launch to the end of the kernel, as the host sees it
   std::uint64_t workUnits = 0;
-  double flops = 0; ///< that the masks leave
+  std::uint64_t partials = 0; ///< that the split blocks' units wrote; 0 without splits
+  double flops = 0;           ///< that the masks leave
   std::vector<KernelInfo> kernels;
 
   std::optional<ErrorReport> errors; ///< none without verify, or when the run faulted

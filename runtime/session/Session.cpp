@@ -58,8 +58,9 @@ struct Tensors {
 };
 
 /// Asked before anything is filled: the kernel would let us start and then end the process.
-Status checkMemory(const CheckedProblem &c, bool emulated) {
-  std::uint64_t bytes = 0;
+Status checkMemory(const AttentionPlan &plan, bool emulated) {
+  const CheckedProblem &c = plan.checked;
+  std::uint64_t bytes = plan.workspaceBytes();
   for (const TensorShape &shape : {c.q, c.k, c.v, c.out, c.lse})
     bytes += static_cast<std::uint64_t>(shape.extentBytes());
   if (emulated)
@@ -135,16 +136,21 @@ Expected<RunReport> Session::run(const RunRequest &request) {
     if (request.progress)
       request.progress(stage);
   };
-  WAVESMITH_ASSIGN(const AttentionPlan plan,
-                   planAttention(withPadding(request.problem, request.padding)));
-  WAVESMITH_TRY(checkMemory(plan.checked, table_->isEmulator()));
+  const AttentionProblem problem = withPadding(request.problem, request.padding);
+  WAVESMITH_ASSIGN([[maybe_unused]] const CheckedProblem checked, checkProblem(problem));
   WAVESMITH_TRY(configureEmulator(request));
   WAVESMITH_ASSIGN(const DeviceInfo device, table_->queryDevice(table_->device().ordinal));
+  WAVESMITH_ASSIGN(
+      const AttentionPlan plan,
+      planAttention(problem, {.splits = request.splits,
+                              .device = deviceShape(device.target, device.computeUnits)}));
+  WAVESMITH_TRY(checkMemory(plan, table_->isEmulator()));
 
   RunReport report;
   report.target = plan.spec().target;
   report.device = device.name + (table_->isEmulator() ? " (emulated)" : "");
-  report.workUnits = plan.work.size();
+  report.workUnits = plan.work().size();
+  report.partials = static_cast<std::uint64_t>(plan.list.slots);
   report.flops = plan.flops();
 
   tell("compile");
@@ -152,9 +158,18 @@ Expected<RunReport> Session::run(const RunRequest &request) {
   report.provider = lookup.provider;
   report.compileMs = lookup.compileMs;
   report.lookupMs = lookup.lookupMs;
-  WAVESMITH_ASSIGN(const AttentionKernel kernel,
+  WAVESMITH_ASSIGN(AttentionKernel kernel,
                    AttentionKernel::load(table_, plan.spec(), lookup.object));
   report.kernels.push_back(kernel.info());
+  if (const auto combineSpec = plan.combineSpec()) {
+    WAVESMITH_ASSIGN(lookup, store_->get(*combineSpec));
+    report.compileMs += lookup.compileMs;
+    report.lookupMs += lookup.lookupMs;
+    WAVESMITH_ASSIGN(LoadedRowKernel combine,
+                     LoadedRowKernel::load(table_, *combineSpec, lookup.object));
+    report.kernels.push_back(combine.info());
+    kernel.setCombine(std::move(combine));
+  }
 
   tell("upload");
   Tensors tensors(plan.checked, request.seed);

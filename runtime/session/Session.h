@@ -18,6 +18,7 @@ namespace wavesmith {
 
 struct RunRequest {
   AttentionProblem problem;
+  int splits = 0;         ///< of each row block's keys, as PlanOptions has it
   std::uint64_t seed = 1; ///< of the inputs, and of the emulator's orders
   /// Elements (a multiple of 8) between heads and between rows of every tensor whose strides the
   /// problem leaves open.

@@ -224,8 +224,6 @@ Status KernelSpec::validate() const {
   if (attention.dtype != DType::BF16)
     return error(StatusCode::Unsupported, "dtype {} is not supported yet; supported: bf16",
                  dtypeName(attention.dtype));
-  if (attention.splitKv)
-    return Status(StatusCode::Unsupported, "KV splits are not supported yet");
   return Status::ok();
 }
 

@@ -89,6 +89,9 @@ RunRequest drawCase(int number) {
   request.seed = static_cast<std::uint64_t>(number) + 1;
   if (draw.oneIn(4))
     problem.scale = 0.01 * double(draw.between(1, 40));
+  // Half of them as the planner likes, which on a large chip means pieces even for short keys.
+  constexpr std::array kSplits{0, 0, 0, 1, 1, 2, 3, 64};
+  request.splits = kSplits[static_cast<std::size_t>(draw.below(kSplits.size()))];
   // Too much work: fewer heads first (one per key head remains), then shorter sequences.
   while (workOf(problem) > kMostFlops && problem.kvHeads > 1) {
     problem.kvHeads = (problem.kvHeads + 1) / 2;
@@ -106,13 +109,14 @@ std::string commandLine(const RunRequest &request) {
   std::string lengths;
   for (const SequenceLength &length : problem.lengths)
     lengths += fmt::format("{}{}:{}", lengths.empty() ? "" : ",", length.q, length.kv);
-  return fmt::format("wavesmith run --target {} --dtype bf16 --head-dim {}x{} --heads {} "
-                     "--kv-heads {} --lens {}{} --order {} --seed {} --verify (padding {}, lse {}, "
-                     "scale {})",
-                     problem.target, problem.headDimQk, problem.headDimV, problem.heads,
-                     problem.kvHeads, lengths, problem.causal ? " --causal" : "", request.order,
-                     request.seed, request.padding, problem.writeLse,
-                     problem.scale ? fmt::format("{}", *problem.scale) : "default");
+  return fmt::format(
+      "wavesmith run --target {} --dtype bf16 --head-dim {}x{} --heads {} "
+      "--kv-heads {} --lens {}{} --order {} --seed {}{} --verify (padding {}, lse {}, "
+      "scale {})",
+      problem.target, problem.headDimQk, problem.headDimV, problem.heads, problem.kvHeads, lengths,
+      problem.causal ? " --causal" : "", request.order, request.seed,
+      request.splits ? fmt::format(" --splits {}", request.splits) : "", request.padding,
+      problem.writeLse, problem.scale ? fmt::format("{}", *problem.scale) : "default");
 }
 
 Expected<RunReport> runCase(const RunRequest &request) {

@@ -26,11 +26,13 @@ INSTANTIATE_TEST_SUITE_P(Long, RandomCases, ::testing::Range(kDefaultCases, kLon
 
 TEST(RandomCases, CoverEveryOrderShapeAndKindOfBatch) {
   std::set<std::string> orders, shapes;
+  std::set<int> splits;
   bool grouped = false, empty = false, rowsWithoutKeys = false, padded = false, noLse = false;
   for (int number = 0; number < kDefaultCases; ++number) {
     const RunRequest request = drawCase(number);
     const AttentionProblem &problem = request.problem;
     orders.insert(request.order);
+    splits.insert(request.splits);
     shapes.insert(fmt::format("{} {}x{} {}", problem.target, problem.headDimQk, problem.headDimV,
                               problem.causal));
     grouped |= problem.heads != problem.kvHeads;
@@ -43,6 +45,7 @@ TEST(RandomCases, CoverEveryOrderShapeAndKindOfBatch) {
   }
   EXPECT_EQ(orders.size(), allOrders().size());
   EXPECT_EQ(shapes.size(), 6u * knownTargets().size());
+  EXPECT_EQ(splits, (std::set{0, 1, 2, 3, 64}));
   EXPECT_TRUE(grouped && empty && rowsWithoutKeys && padded && noLse);
 }
 

@@ -32,7 +32,7 @@ public:
 
   double flops() const override {
     std::int64_t keys = 0;
-    for (const AttentionWorkUnit &unit : plan_.work)
+    for (const AttentionWorkUnit &unit : plan_.work())
       keys += (unit.kv1 - unit.kv0 + 31) / 32 * 32;
     const AttentionProblem &p = plan_.checked.problem;
     return 2.0 * double(keys) * kAttentionBlockM * (p.headDimQk + p.headDimV);
@@ -50,7 +50,7 @@ public:
     WAVESMITH_ASSIGN(arguments.v, images.upload(inputs_.v));
     WAVESMITH_ASSIGN(arguments.out, images.upload(out));
     WAVESMITH_ASSIGN(arguments.lse, images.upload(lse));
-    WAVESMITH_ASSIGN(arguments.work, images.uploadBytes(std::as_bytes(std::span(plan_.work))));
+    WAVESMITH_ASSIGN(arguments.work, images.uploadBytes(std::as_bytes(std::span(plan_.work()))));
 
     emulator::LaunchConfig launch;
     launch.kernel = plan_.spec().kernelName();

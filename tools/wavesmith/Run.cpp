@@ -48,7 +48,8 @@ public:
                    "Chip that the emulator models: MI300X, MI308X, MI325X; MI350X, MI355X");
     app.add_option("--device", device_,
                    "auto, hip or emulator; auto takes a real GPU if one is there");
-    app.add_option("--splits", splits_, "Not supported yet");
+    app.add_option("--splits", splits_,
+                   "Pieces of each row block's keys: 1 to 64; default: as the device's size asks");
     app.add_flag("--model-cycles", modelCycles_, "Model the time on the chip (docs/emulator.md)");
     app.add_option("--trace", trace_, "Not supported yet");
   }
@@ -75,7 +76,6 @@ public:
 
 private:
   Expected<RunRequest> check() const {
-    WAVESMITH_TRY(refuseLater("--splits", !splits_.empty()));
     WAVESMITH_TRY(refuseLater("--trace", !trace_.empty()));
 
     RunRequest request;
@@ -91,6 +91,10 @@ private:
     WAVESMITH_ASSIGN(problem.heads, parseCount("--heads", heads_, 1, kMaxHeads));
     if (!kvHeads_.empty()) {
       WAVESMITH_ASSIGN(problem.kvHeads, parseCount("--kv-heads", kvHeads_, 1, kMaxHeads));
+    }
+    if (!splits_.empty()) {
+      WAVESMITH_ASSIGN(const std::int64_t splits, parseCount("--splits", splits_, 1, kMaxSplits));
+      request.splits = static_cast<int>(splits);
     }
     WAVESMITH_ASSIGN(problem.lengths, lengths());
     // Everything that depends on more than one flag.

@@ -28,7 +28,8 @@ std::string callText(const RunRequest &request, const RunReport &report) {
                      problem.causal ? " causal" : "", count(problem.heads, "head"),
                      kvHeads == problem.heads ? "" : fmt::format(" over {}", kvHeads),
                      count(problem.lengths.size(), "sequence"), queries, keys,
-                     count(report.workUnits, "workgroup"));
+                     count(report.workUnits, "workgroup") +
+                         (report.partials ? fmt::format(" ({} partials)", report.partials) : ""));
 }
 
 std::string sourceText(const RunReport &report) {

@@ -105,6 +105,36 @@ TEST_F(AttentionKernelTest, LaunchChecksAddresses) {
   EXPECT_EQ(device.launches.size(), 1u);
 }
 
+TEST_F(AttentionKernelTest, SplitsNeedTheirMerge) {
+  AttentionProblem problem;
+  problem.lengths = {{1, 300}};
+  const AttentionPlan plan = *planAttention(problem, {.splits = 2});
+  ASSERT_EQ(plan.list.slots, 2);
+  auto kernel = AttentionKernel::load(device.table(), plan.spec(), fakeObject(plan.spec()));
+  ASSERT_TRUE(kernel) << kernel.status().message();
+  EXPECT_THAT(kernel->launch(plan, {}, nullptr).message(), HasSubstr("is not loaded"));
+  EXPECT_TRUE(device.launches.empty());
+}
+
+TEST_F(AttentionKernelTest, TheWorkspaceHoldsListsAndPartialsApart) {
+  AttentionProblem problem;
+  problem.heads = 3;
+  problem.lengths = {{700, 3000}};
+  const AttentionPlan plan = *planAttention(problem, {.splits = 5});
+  const WorkspaceLayout &w = plan.workspace;
+  ASSERT_EQ(plan.list.slots, 3 * 3 * 5);
+  const std::uint64_t rows = 45 * 256;
+  EXPECT_GE(w.merges, w.work + plan.grid() * sizeof(AttentionWorkUnit));
+  EXPECT_GE(w.partialLse, w.merges + plan.list.merges.size() * sizeof(CombineUnit));
+  EXPECT_GE(w.partialOut, w.partialLse + rows * 4);
+  EXPECT_GE(w.bytes, w.partialOut + rows * 128 * 4);
+  for (const std::uint64_t offset : {w.work, w.merges, w.partialLse, w.partialOut})
+    EXPECT_EQ(offset % 256, 0u);
+  EXPECT_EQ((*planAttention(problem, {.splits = 1})).workspace.partialOut,
+            (*planAttention(problem, {.splits = 1})).workspaceBytes())
+      << "no partials without splits";
+}
+
 TEST_F(AttentionKernelTest, LaunchRefusesAnotherPlan) {
   auto kernel = AttentionKernel::load(device.table(), kSpec, fakeObject(kSpec));
   ASSERT_TRUE(kernel) << kernel.status().message();

@@ -16,42 +16,42 @@ AttentionPlan planOf(std::vector<SequenceLength> lengths, bool causal, std::int6
   problem.kvHeads = kvHeads;
   problem.causal = causal;
   problem.lengths = std::move(lengths);
-  auto plan = planAttention(problem);
+  auto plan = planAttention(problem, {.splits = 1});
   EXPECT_TRUE(plan) << plan.status().message();
   return *std::move(plan);
 }
 
 TEST(AttentionPlan, CausalUnitsEndAtTheDiagonal) {
   const AttentionPlan plan = planOf({{600, 1000}}, true);
-  ASSERT_EQ(plan.work.size(), 3u);
+  ASSERT_EQ(plan.work().size(), 3u);
   // Heaviest first: the last row block sees the most keys.
-  EXPECT_EQ(plan.work[0].q0, 512);
-  EXPECT_EQ(plan.work[0].kv1, 1000);
-  EXPECT_EQ(plan.work[1].q0, 256);
-  EXPECT_EQ(plan.work[1].kv1, 512 + 400);
-  EXPECT_EQ(plan.work[2].q0, 0);
-  EXPECT_EQ(plan.work[2].kv1, 256 + 400);
+  EXPECT_EQ(plan.work()[0].q0, 512);
+  EXPECT_EQ(plan.work()[0].kv1, 1000);
+  EXPECT_EQ(plan.work()[1].q0, 256);
+  EXPECT_EQ(plan.work()[1].kv1, 512 + 400);
+  EXPECT_EQ(plan.work()[2].q0, 0);
+  EXPECT_EQ(plan.work()[2].kv1, 256 + 400);
 }
 
 TEST(AttentionPlan, RowsWithoutKeysStillGetAUnit) {
   const AttentionPlan causal = planOf({{2048, 1024}}, true);
-  ASSERT_EQ(causal.work.size(), 8u);
-  for (const AttentionWorkUnit &unit : causal.work)
+  ASSERT_EQ(causal.work().size(), 8u);
+  for (const AttentionWorkUnit &unit : causal.work())
     EXPECT_EQ(unit.kv1, std::max(0, unit.q0 + 256 - 1024));
   const AttentionPlan empty = planOf({{5, 0}}, false);
-  ASSERT_EQ(empty.work.size(), 1u);
-  EXPECT_EQ(empty.work[0].kv1, 0);
+  ASSERT_EQ(empty.work().size(), 1u);
+  EXPECT_EQ(empty.work()[0].kv1, 0);
 }
 
 TEST(AttentionPlan, EmptySequencesGiveNoUnit) {
   EXPECT_EQ(planOf({{0, 100}, {0, 0}}, true).grid(), 0u);
   EXPECT_EQ(planOf({}, false).workspaceBytes(), 0u);
   const AttentionPlan plan = planOf({{0, 7}, {3, 4}, {0, 9}, {2, 5}}, false);
-  ASSERT_EQ(plan.work.size(), 2u);
-  EXPECT_EQ(plan.work[0].qBegin, 3); // 5 keys before 4
-  EXPECT_EQ(plan.work[0].kvBegin, 20);
-  EXPECT_EQ(plan.work[1].qBegin, 0);
-  EXPECT_EQ(plan.work[1].kvBegin, 7);
+  ASSERT_EQ(plan.work().size(), 2u);
+  EXPECT_EQ(plan.work()[0].qBegin, 3); // 5 keys before 4
+  EXPECT_EQ(plan.work()[0].kvBegin, 20);
+  EXPECT_EQ(plan.work()[1].qBegin, 0);
+  EXPECT_EQ(plan.work()[1].kvBegin, 7);
 }
 
 TEST(AttentionPlan, EveryRowOfEveryHeadIsInExactlyOneUnit) {
@@ -67,7 +67,7 @@ TEST(AttentionPlan, EveryRowOfEveryHeadIsInExactlyOneUnit) {
     const AttentionPlan plan = planOf(lengths, causal, heads, kvHeads);
     std::map<std::pair<std::int64_t, std::int64_t>, int> seen;
     std::int32_t weight = INT32_MAX;
-    for (const AttentionWorkUnit &u : plan.work) {
+    for (const AttentionWorkUnit &u : plan.work()) {
       EXPECT_LE(u.kv1 - u.kv0, weight) << "heaviest first";
       weight = u.kv1 - u.kv0;
       EXPECT_EQ(u.q0 % 256, 0);
@@ -96,7 +96,7 @@ TEST(AttentionPlan, ArgumentsAreInBytes) {
   problem.lengths = {{10, 20}};
   problem.q = {.row = 1000, .head = 200};
   problem.lseHeadStride = 17;
-  const auto plan = planAttention(problem);
+  const auto plan = planAttention(problem, {.splits = 1});
   ASSERT_TRUE(plan) << plan.status().message();
   EXPECT_EQ(plan->arguments.qRowStride, 2000);
   EXPECT_EQ(plan->arguments.qHeadStride, 400);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numbers>
 
+#include "runtime/spec/RowKernelAbi.h"
 #include "runtime/verify/BFloat16.h"
 
 namespace wavesmith::test {
@@ -48,21 +49,76 @@ void attentionRow(const AttentionArguments &a, const AttentionWorkUnit &u, std::
     for (int i = 0; i < device.headDimV; ++i)
       out[static_cast<std::size_t>(i)] += weight * loadBf16(v, i);
   }
+  const float logarithm = scores.empty()
+                              ? -std::numeric_limits<float>::infinity()
+                              : static_cast<float>(maximum * std::numbers::ln2 + std::log(sum));
+  if (u.slot >= 0) {
+    const std::int64_t partialRow = std::int64_t{u.slot} * kAttentionBlockM + row - u.q0;
+    reinterpret_cast<float *>(a.partialLse)[partialRow] = logarithm;
+    auto *to = reinterpret_cast<float *>(a.partialOut) + partialRow * device.headDimV;
+    for (std::size_t i = 0; i < out.size(); ++i)
+      to[i] = scores.empty() ? 0 : static_cast<float>(out[i] / sum);
+    return;
+  }
   auto *to = reinterpret_cast<std::uint16_t *>(
       at(a.out, u.qBegin + row, a.outRowStride, u.head, a.outHeadStride));
   for (std::size_t i = 0; i < out.size(); ++i)
     to[i] = scores.empty() ? 0 : doubleToBf16(out[i] / sum);
-  if (a.lse == 0)
-    return;
-  auto *lse =
-      reinterpret_cast<float *>(at(a.lse, u.qBegin + row, sizeof(float), u.head, a.lseHeadStride));
-  *lse = scores.empty() ? -std::numeric_limits<float>::infinity()
-                        : static_cast<float>(maximum * std::numbers::ln2 + std::log(sum));
+  if (a.lse != 0)
+    *reinterpret_cast<float *>(at(a.lse, u.qBegin + row, sizeof(float), u.head, a.lseHeadStride)) =
+        logarithm;
 }
 
-hipError_t launchKernel(hipFunction_t, unsigned gridX, unsigned gridY, unsigned gridZ,
+void combineRow(const CombineArguments &a, const CombineUnit &u, std::int64_t row) {
+  const auto dims = static_cast<std::size_t>(current->headDimV);
+  const auto lseOf = [&](std::int32_t slot) {
+    return static_cast<double>(
+        *reinterpret_cast<const float *>(a.partialLse + slot * a.partialLseSlotStride + row * 4));
+  };
+  double maximum = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (std::int32_t slot = u.slot; slot < u.slot + u.slots; ++slot)
+    maximum = std::max(maximum, lseOf(slot));
+  std::vector<double> out(dims, 0.0);
+  for (std::int32_t slot = u.slot; slot < u.slot + u.slots && std::isfinite(maximum); ++slot) {
+    const double weight = std::exp(lseOf(slot) - maximum);
+    sum += weight;
+    const auto *from = reinterpret_cast<const float *>(
+        a.partialOut + slot * a.partialOutSlotStride + row * static_cast<std::int64_t>(dims) * 4);
+    for (std::size_t i = 0; i < dims; ++i)
+      out[i] += weight * static_cast<double>(from[i]);
+  }
+  const std::int64_t packed = u.firstRow + row;
+  auto *to =
+      reinterpret_cast<std::uint16_t *>(a.out + packed * a.outRowStride + u.head * a.outHeadStride);
+  for (std::size_t i = 0; i < dims; ++i)
+    to[i] = sum == 0 ? 0 : doubleToBf16(out[i] / sum);
+  if (a.lse != 0)
+    *reinterpret_cast<float *>(a.lse + u.head * a.lseHeadStride + packed * a.lseRowStride) =
+        static_cast<float>(maximum + std::log(sum));
+}
+
+hipError_t launchCombine(unsigned units, unsigned groups, unsigned threads, void **extra) {
+  CombineArguments arguments{};
+  if (threads != kRowThreads || *static_cast<std::size_t *>(extra[3]) != sizeof arguments)
+    return hipErrorInvalidConfiguration;
+  std::memcpy(&arguments, extra[1], sizeof arguments);
+  ++current->combines;
+  const auto *work = reinterpret_cast<const CombineUnit *>(arguments.units);
+  for (unsigned i = 0; i < units; ++i)
+    for (std::int64_t row = 0; row < std::min<std::int64_t>(work[i].rows, groups * kCombineRows);
+         ++row)
+      combineRow(arguments, work[i], row);
+  return hipSuccess;
+}
+
+template <typename T> T handle(std::uintptr_t value = 0x10) { return reinterpret_cast<T>(value); }
+constexpr std::uintptr_t kCombineHandle = 0x20;
+
+hipError_t launchKernel(hipFunction_t function, unsigned gridX, unsigned gridY, unsigned gridZ,
                         unsigned blockX, unsigned, unsigned, unsigned, hipStream_t, void **,
                         void **extra) {
+  if (function == handle<hipFunction_t>(kCombineHandle))
+    return launchCombine(gridX, gridY, blockX, extra);
   if (gridY != 1 || gridZ != 1 || blockX != kAttentionThreads)
     return hipErrorInvalidConfiguration;
   AttentionArguments arguments{};
@@ -81,8 +137,6 @@ hipError_t launchKernel(hipFunction_t, unsigned gridX, unsigned gridY, unsigned 
     current->after(arguments);
   return hipSuccess;
 }
-
-template <typename T> T handle() { return reinterpret_cast<T>(std::uintptr_t{0x10}); }
 
 std::shared_ptr<HipTable> makeTable() {
   auto table = std::make_shared<HipTable>();
@@ -128,8 +182,9 @@ std::shared_ptr<HipTable> makeTable() {
     return hipSuccess;
   };
   t.hipModuleUnload = [](hipModule_t) { return hipSuccess; };
-  t.hipModuleGetFunction = [](hipFunction_t *function, hipModule_t, const char *) {
-    *function = handle<hipFunction_t>();
+  t.hipModuleGetFunction = [](hipFunction_t *function, hipModule_t, const char *name) {
+    const bool combine = std::strstr(name, "combine") != nullptr;
+    *function = handle<hipFunction_t>(combine ? kCombineHandle : 0x10);
     return hipSuccess;
   };
   t.hipModuleLaunchKernel = launchKernel;

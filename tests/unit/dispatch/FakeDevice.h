@@ -1,7 +1,8 @@
 #pragma once
-// A HIP device made of host memory: its only kernel is attention as AttentionAbi.h words it,
-// written down plainly, row by row. So whatever the planner and the session hand to a device is
-// read by a second pair of eyes, without GPU or emulator. One per process at a time.
+// A HIP device made of host memory: its kernels are attention as AttentionAbi.h words it and the
+// merge of RowKernelAbi.h, written down plainly, row by row. So whatever the planner and the
+// session hand to a device is read by a second pair of eyes, without GPU or emulator. One per
+// process at a time.
 
 #include <cstdint>
 #include <functional>
@@ -34,7 +35,7 @@ public:
 
   std::vector<AttentionArguments> launches;
   std::vector<std::uint32_t> grids;
-  int allocations = 0, frees = 0, copies = 0;
+  int allocations = 0, frees = 0, copies = 0, combines = 0;
 };
 
 } // namespace wavesmith::test

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/spec/RowKernelAbi.h"
 #include "tests/unit/dispatch/FakeDevice.h"
 #include "tests/unit/dispatch/FakeObject.h"
 
@@ -21,7 +22,13 @@ using ::testing::HasSubstr;
 class ObjectProvider : public Provider {
 public:
   std::string_view name() const override { return "jit"; }
-  Expected<SharedCodeObject> get(const KernelSpec &spec) override { return test::fakeObject(spec); }
+  Expected<SharedCodeObject> get(const KernelSpec &spec) override {
+    if (spec.isRowKernel())
+      return test::fakeObject(spec, {.abi = kCombineLayout,
+                                     .arguments = sizeof(CombineArguments) / 8,
+                                     .maxThreads = kRowThreads});
+    return test::fakeObject(spec);
+  }
 };
 
 struct SessionTest : ::testing::Test {
@@ -102,6 +109,22 @@ TEST_F(SessionTest, AnEmptyBatchIsFine) {
     EXPECT_EQ(report->workUnits, 0u);
   }
   EXPECT_TRUE(device.launches.empty());
+}
+
+TEST_F(SessionTest, SplitsAreMerged) {
+  Session s = session();
+  for (const bool causal : {false, true}) {
+    RunRequest r = request({{33, 1065}, {0, 7}, {300, 700}, {5, 0}, {280, 130}}, causal);
+    r.splits = 3;
+    r.padding = 8;
+    device.combines = 0;
+    const auto report = s.run(r);
+    ASSERT_TRUE(report) << report.status().message();
+    EXPECT_TRUE(report->ok()) << report->failures.front();
+    EXPECT_GT(report->partials, 0u);
+    EXPECT_EQ(report->kernels.size(), 2u);
+    EXPECT_EQ(device.combines, 1);
+  }
 }
 
 TEST_F(SessionTest, WrongResultsAreFailures) {
