@@ -1,0 +1,11 @@
+# Presets.inc: the text of every policy preset. Run with -DROOT= -DOUTPUT=.
+file(GLOB files ${ROOT}/runtime/dispatch/policy/presets/*.json)
+list(SORT files)
+set(text "constexpr Preset kPresets[] = {\n")
+foreach(file ${files})
+  get_filename_component(name ${file} NAME_WE)
+  file(READ ${file} content)
+  string(APPEND text "    {\"${name}\", R\"json(${content})json\"},\n")
+endforeach()
+string(APPEND text "};\n")
+file(WRITE ${OUTPUT} "${text}")
