@@ -1,5 +1,6 @@
 // Control flow, waits, barriers and the hardware registers.
 
+#include <algorithm>
 #include <bit>
 #include <string_view>
 
@@ -35,21 +36,39 @@ void setStack(Wave &wave, u32 count) {
 
 u64 nextPc(const Inst &inst) { return inst.pc + inst.size; }
 
-/// Hardware registers that a kernel may read.
-u32 hardwareRegister(const Machine &machine, const Wave &wave, int id) {
+/// Hardware registers that a kernel may read (CDNA3 ISA 3.4, 3.5, 3.12); those of the trap handler
+/// and the performance monitor read as zero.
+bool isHardwareRegister(u32 id) { return (id >= 1 && id <= 7) || (id >= 15 && id < 25); }
+u32 hardwareRegister(Machine &machine, Wave &wave, u32 id) {
+  const Program &program = *machine.launch.program;
   switch (id) {
   case 1:
     return wave.mode;
-  case 2: // STATUS: SCC, EXECZ, VCCZ
-    return u32{wave.scc} | u32{wave.exec() == 0} << 9 | u32{wave.vcc() == 0} << 10;
+  case 2: // STATUS: SCC, EXECZ, VCCZ, IN_TG, VALID, SCRATCH_EN
+    return u32{wave.scc} | u32{wave.exec() == 0} << 9 | u32{wave.vcc() == 0} << 10 |
+           u32{machine.group.waves.size() > 1} << 11 | 1u << 16 |
+           u32{machine.launch.scratchBytes != 0} << 28;
   case 4: // HW_ID: wave, SIMD
     return static_cast<u32>(wave.id / 4) | static_cast<u32>(wave.id % 4) << 4;
-  case 6: // LDS_ALLOC
-    return (machine.group.ldsBytes / 512) << 12;
+  case 5: // GPR_ALLOC: VGPRs by 8 and SGPRs by 16, less one; the wave is alone, so its bases are 0
+    return static_cast<u32>(program.vgprs() / 8 - 1) << 8 |
+           static_cast<u32>((program.sgprs() + 15) / 16 - 1) << 24;
+  case 6: // LDS_ALLOC: in 512 bytes
+    return ((machine.group.ldsBytes + 511) / 512) << 12;
+  case 7: { // IB_STS: vmcnt, lgkmcnt
+    auto vector = static_cast<u32>(std::min<std::size_t>(wave.vectorMemory.size(), 63));
+    auto other =
+        static_cast<u32>(std::min<std::size_t>(wave.ldsQueue.size() + wave.scalarQueue.size(), 15));
+    return (vector & 15) | other << 8 | (vector >> 4) << 22;
+  }
   case 15: // SH_MEM_BASES
     return (kPrivateAperture >> 16) | kSharedAperture;
-  case 20: // XCC_ID
-    return 0;
+  case 20: { // XCC_ID: workgroups go to the eight XCDs in turn
+    u64 index = machine.group.id[0] +
+                u64{machine.launch.grid[0]} *
+                    (machine.group.id[1] + u64{machine.launch.grid[1]} * machine.group.id[2]);
+    return static_cast<u32>(index % 8);
+  }
   default:
     return 0;
   }
@@ -215,6 +234,10 @@ void moveRelative(Machine &machine, Wave &wave, const Inst &inst) {
 void getRegister(Machine &machine, Wave &wave, const Inst &inst) {
   auto imm = static_cast<u32>(inst.immediate);
   u32 size = ((imm >> 11) & 31) + 1, mask = size == 32 ? ~0u : (1u << size) - 1;
+  if (!isHardwareRegister(imm & 63))
+    machine.fault(CheckKind::Registers, wave, inst, -1,
+                  fmt::format("hardware register {} does not exist on {}", imm & 63,
+                              machine.gfx950() ? "gfx950" : "gfx942"));
   wave.scalar[inst.destination.index] =
       (hardwareRegister(machine, wave, imm & 63) >> ((imm >> 6) & 31)) & mask;
 }

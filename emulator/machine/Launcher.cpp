@@ -21,9 +21,44 @@ u32 scratchBytes(const KernelDescriptor &descriptor) {
          ((descriptor.properties >> kUsesDynamicStack) & 1 ? kDynamicStack : 0);
 }
 
-/// Writes one hidden argument; unknown kinds stay zero.
+/// Frees device memory when the launch is over.
+struct Temporary {
+  Memory &memory;
+  u64 address = 0;
+  ~Temporary() {
+    if (address)
+      memory.free(address).ignoreError("allocated here");
+  }
+};
+
+/// What the runtime shows a kernel of itself: a queue of which only the apertures are set, and an
+/// empty printf buffer. Both live as long as the launch.
+struct RuntimeBlocks {
+  static constexpr std::size_t kQueueBytes = 256, kPrintfBytes = 64 * 1024;
+  Temporary queue, printf;
+
+  Status create(Memory &memory, bool needsPrintf) {
+    std::vector<std::byte> bytes(kQueueBytes);
+    // amd_queue_t: the high words of the shared and the private aperture.
+    std::memcpy(&bytes[0x40], &kSharedAperture, 4);
+    std::memcpy(&bytes[0x44], &kPrivateAperture, 4);
+    WAVESMITH_ASSIGN(queue.address, memory.allocate(kQueueBytes, 64));
+    WAVESMITH_TRY(memory.write(queue.address, bytes));
+    if (!needsPrintf)
+      return Status::ok();
+    // The bytes in use, the bytes that there are.
+    bytes.assign(kPrintfBytes, std::byte{0});
+    constexpr u32 kRoom = kPrintfBytes - 8;
+    std::memcpy(&bytes[4], &kRoom, 4);
+    WAVESMITH_ASSIGN(printf.address, memory.allocate(kPrintfBytes, 64));
+    return memory.write(printf.address, bytes);
+  }
+};
+
+/// Writes one hidden argument. What needs services of a host (hostcalls, device heap, queues for
+/// enqueuing, synchronisation between devices) is null, as without them.
 void putHidden(std::vector<std::byte> &block, const KernelArgument &argument,
-               const LaunchConfig &config) {
+               const LaunchConfig &config, const RuntimeBlocks &runtime) {
   auto put = [&](u64 value) {
     std::size_t size = std::min<std::size_t>(argument.size, 8);
     if (argument.offset + size <= block.size())
@@ -48,6 +83,10 @@ void putHidden(std::vector<std::byte> &block, const KernelArgument &argument,
     put(kPrivateAperture);
   else if (kind == "hidden_shared_base")
     put(kSharedAperture);
+  else if (kind == "hidden_queue_ptr")
+    put(runtime.queue.address);
+  else if (kind == "hidden_printf_buffer")
+    put(runtime.printf.address);
 }
 
 /// Limits of the hardware that a damaged descriptor may exceed: scratch of a lane (what a wave's
@@ -93,16 +132,6 @@ Status validate(const KernelInfo &kernel, const LaunchConfig &config, u64 ldsByt
                  kernel.name, count, kMaxUserScalars);
   return Status::ok();
 }
-
-/// Frees device memory when the launch is over.
-struct Temporary {
-  Memory &memory;
-  u64 address = 0;
-  ~Temporary() {
-    if (address)
-      memory.free(address).ignoreError("allocated here");
-  }
-};
 
 struct Merged {
   std::mutex mutex;
@@ -157,9 +186,14 @@ Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
       {kernel->kernargBytes, kernel->descriptor.kernargSize, config.kernarg.size(), 16});
   std::vector<std::byte> arguments(argumentBytes);
   std::copy(config.kernarg.begin(), config.kernarg.end(), arguments.begin());
+  bool needsPrintf = std::any_of(
+      kernel->arguments.begin(), kernel->arguments.end(),
+      [](const KernelArgument &argument) { return argument.valueKind == "hidden_printf_buffer"; });
+  RuntimeBlocks runtime{{memory}, {memory}};
+  WAVESMITH_TRY(runtime.create(memory, needsPrintf));
   for (const KernelArgument &argument : kernel->arguments)
     if (argument.valueKind.rfind("hidden_", 0) == 0)
-      putHidden(arguments, argument, config);
+      putHidden(arguments, argument, config, runtime);
   Temporary block{memory}, packet{memory};
   WAVESMITH_ASSIGN(block.address, memory.allocate(argumentBytes, 256));
   WAVESMITH_TRY(memory.write(block.address, arguments));
@@ -187,6 +221,7 @@ Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
   launch.scratchBytes = scratchBytes(kernel->descriptor);
   launch.kernargAddress = block.address;
   launch.packetAddress = packet.address;
+  launch.queueAddress = runtime.queue.address;
 
   u64 groups = u64{config.grid[0]} * config.grid[1] * config.grid[2];
   const cycles::Chip *chip = nullptr;

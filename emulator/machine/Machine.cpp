@@ -135,7 +135,7 @@ void Machine::startWaves(std::array<u32, 3> id) {
     };
     user(0, 4, 0);
     user(1, 2, launch.packetAddress);
-    user(2, 2, 0);
+    user(2, 2, launch.queueAddress);
     user(3, 2, launch.kernargAddress);
     user(4, 2, 0);
     user(5, 2, 0);

@@ -29,7 +29,7 @@ struct Launch {
   std::array<u32, 3> grid{}, block{};
   u32 ldsBytes = 0, ldsLimit = 0;
   u32 scratchBytes = 0; ///< per lane
-  u64 kernargAddress = 0, packetAddress = 0;
+  u64 kernargAddress = 0, packetAddress = 0, queueAddress = 0;
   cycles::TraceSampler *sampler = nullptr; ///< null: no cycle model
 };
 
