@@ -6,8 +6,8 @@
 #include <bit>
 #include <functional>
 #include <string>
-#include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "tests/emulator/rows/Bench.h"
 
@@ -144,21 +144,30 @@ template <typename T> struct ResultOf<Flagged<T>> {
   static Result make(Flagged<T> value) { return {toBits(value.value), value.flag}; }
 };
 
-template <typename F, typename R, typename... A>
-Operation makeOperation(F function, R (F::*)(A...) const) {
+/// Which encoded source each parameter is.
+template <typename... A> constexpr std::array<int, sizeof...(A) + 1> sourceIndices() {
+  constexpr bool kIsSource[] = {Parameter<A>::kSource..., false};
+  std::array<int, sizeof...(A) + 1> indices{};
+  for (std::size_t i = 0; i < sizeof...(A); ++i)
+    indices[i + 1] = indices[i] + kIsSource[i];
+  return indices;
+}
+template <typename F, typename R, typename... A, std::size_t... I>
+Operation makeOperation(F function, R (F::*)(A...) const, std::index_sequence<I...>) {
   Operation op;
   (Parameter<A>::add(op), ...);
   ResultOf<R>::add(op);
   op.call = [function](const Context &c) {
-    int next = 0;
-    // Braces order the evaluation.
-    std::tuple<A...> values{Parameter<A>::get(c, Parameter<A>::kSource ? next++ : 0)...};
-    return ResultOf<R>::make(std::apply(function, values));
+    constexpr auto kIndices = sourceIndices<A...>();
+    return ResultOf<R>::make(function(Parameter<A>::get(c, kIndices[I])...));
   };
   return op;
 }
+template <typename F, typename R, typename... A> constexpr auto parametersOf(R (F::*)(A...) const) {
+  return std::index_sequence_for<A...>();
+}
 template <typename F> Operation operation(F function, double ulps = 0) {
-  Operation op = makeOperation(function, &F::operator());
+  Operation op = makeOperation(function, &F::operator(), parametersOf(&F::operator()));
   op.ulps = ulps;
   return op;
 }
