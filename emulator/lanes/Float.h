@@ -54,26 +54,30 @@ inline Half floatToHalfTowardZero(float x) {
   result = body > 0x7f800000 ? 0x7e00 | ((body >> 13) & 0x1ff) : result;
   return {static_cast<u16>(sign | result)};
 }
-inline Half doubleToHalf(double x) {
+inline Half doubleToHalf(double x, bool saturate = false) {
   // Through float with the sticky bit kept (round to odd), so the second rounding is right.
   float f = static_cast<float>(x);
   double back = f;
   u32 bits = bitsOf(f);
+  bool finite = (bitsOf(x) & 0x7fffffffffffffff) < 0x7ff0000000000000;
   if (back != x && !(bits & 1) && !isNan(f))
     bits = (__builtin_fabs(back) < __builtin_fabs(x)) ? bits | 1 : bits - 1;
-  return floatToHalf(floatOf(bits));
+  return floatToHalf(floatOf(bits), saturate && finite);
 }
-/// Half fma with a single rounding: to nearest, the double sum is rounded to odd first; rounding
-/// twice in one direction is rounding once.
-inline Half fmaHalf(Half a, Half b, Half c, bool directed) {
-  double product = double{halfToFloat(a)} * double{halfToFloat(b)}, addend = halfToFloat(c);
+/// a * b + c as a half with a single rounding: to nearest, the double sum is rounded to odd first;
+/// rounding twice in one direction is rounding once.
+inline Half fmaToHalf(float a, float b, float c, Mode mode) {
+  double product = double{a} * double{b}, addend = c;
   double sum = product + addend;
   double shadow = sum - product;
   double rest = (product - (sum - shadow)) + (addend - shadow);
   u64 bits = bitsOf(sum);
-  if (!directed && rest != 0 && !(bits & 1) && !isNan(rest))
+  if (!mode.directed16 && rest != 0 && !(bits & 1) && !isNan(rest))
     bits = (rest > 0) == (sum > 0) ? bits | 1 : bits - 1;
-  return doubleToHalf(doubleOf(bits));
+  return doubleToHalf(doubleOf(bits), mode.fp16Overflow);
+}
+inline Half fmaHalf(Half a, Half b, Half c, Mode mode) {
+  return fmaToHalf(halfToFloat(a), halfToFloat(b), halfToFloat(c), mode);
 }
 
 inline float bf16ToFloat(u32 bits) { return floatOf(bits << 16); }

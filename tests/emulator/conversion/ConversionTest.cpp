@@ -158,12 +158,17 @@ std::vector<Conversion> halfRoundings(bool gfx950) {
       {"v_ldexp_f16 v2, v1, 8", [](double x) { return x * 0x1p8; }},
       {"v_fma_mixlo_f16 v2, v1, v4, v6 op_sel_hi:[1,1,1]",
        [](double x) { return x * kFactor + kTiny; }},
+      {"v_fma_mixhi_f16 v2, v1, v4, v6 op_sel_hi:[1,1,1]\nv_lshrrev_b32 v2, 16, v2",
+       [](double x) { return x * kFactor + kTiny; }},
       {"v_mul_f16_sdwa v2, v1, v4 dst_sel:WORD_0 dst_unused:UNUSED_PAD src0_sel:WORD_0 "
        "src1_sel:WORD_0",
        [](double x) { return x * kFactor; }}};
   std::vector<Conversion> all;
   auto setMode = [](int mode) {
     return "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), " + std::to_string(mode) + "\n";
+  };
+  auto overflow = [](bool saturate) -> std::string {
+    return saturate ? "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), 1\n" : "";
   };
   for (int mode = 0; mode < 4; ++mode) {
     auto rounding = static_cast<Rounding>(mode);
@@ -174,24 +179,26 @@ std::vector<Conversion> halfRoundings(bool gfx950) {
       Word expected = model::encode(Format::F16, exact, rounding, saturate);
       return exact == 0 ? (out & 0x7fff) == 0 : (out & 0xffff) == expected;
     };
-    for (const Operation &operation : kOperations) {
-      auto exact = operation.exact;
-      all.push_back({setMode(mode) + "v_mov_b32 v2, 0\nv_mov_b32 v4, 0x3555\nv_mov_b32 v6, 1\n" +
-                         operation.text,
-                     1, codes(0x10000), [=](Word in, const Word *out) {
-                       double x = model::decode(Format::F16, in);
-                       return agrees(out[0], exact(x), false);
-                     }});
-    }
+    for (const Operation &operation : kOperations)
+      for (bool saturate : {false, true}) {
+        auto exact = operation.exact;
+        all.push_back({setMode(mode) + overflow(saturate) +
+                           "v_mov_b32 v2, 0\nv_mov_b32 v4, 0x3555\nv_mov_b32 v6, 1\n" +
+                           operation.text,
+                       1, codes(0x10000), [=](Word in, const Word *out) {
+                         double x = model::decode(Format::F16, in);
+                         return agrees(out[0], exact(x), saturate && std::isfinite(x));
+                       }});
+      }
     for (bool saturate : {false, true})
-      all.push_back({setMode(mode) + "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), " +
-                         (saturate ? "1" : "0") + "\nv_cvt_f16_f32 v2, v1",
-                     1, floats(Format::F16), [=](Word in, const Word *out) {
+      all.push_back({setMode(mode) + overflow(saturate) + "v_cvt_f16_f32 v2, v1", 1,
+                     floats(Format::F16), [=](Word in, const Word *out) {
                        auto x = std::bit_cast<float>(in);
                        return agrees(out[0], x, saturate && std::isfinite(x));
                      }});
-    all.push_back({setMode(mode) + "v_cvt_f16_u16 v2, v1", 1, codes(0x10000),
-                   [=](Word in, const Word *out) { return agrees(out[0], in, false); }});
+    for (bool saturate : {false, true})
+      all.push_back({setMode(mode) + overflow(saturate) + "v_cvt_f16_u16 v2, v1", 1, codes(0x10000),
+                     [=](Word in, const Word *out) { return agrees(out[0], in, saturate); }});
     all.push_back(
         {setMode(mode) + "v_cvt_f16_i16 v2, v1", 1, codes(0x10000), [=](Word in, const Word *out) {
            return agrees(out[0], static_cast<std::int16_t>(in), false);
