@@ -55,6 +55,7 @@ Status ElfFile::readHeaders() {
   flags_ = header.e_flags;
   osAbi_ = header.e_ident[EI_OSABI];
   abiVersion_ = header.e_ident[EI_ABIVERSION];
+  namesSection_ = header.e_shstrndx;
   WAVESMITH_TRY(readProgramHeaders(header.e_phoff, header.e_phentsize, header.e_phnum));
   return readSectionHeaders(header.e_shoff, header.e_shentsize, header.e_shnum);
 }
@@ -88,8 +89,8 @@ Status ElfFile::readSectionHeaders(std::uint64_t offset, std::uint16_t size, std
     WAVESMITH_ASSIGN(Elf64_Shdr raw, read<Elf64_Shdr>(at, "section header"));
     if (raw.sh_type != SHT_NOBITS && raw.sh_type != SHT_NULL)
       WAVESMITH_TRY(check(raw.sh_offset, raw.sh_size, fmt::format("section {} contents", i)));
-    sections_.push_back({raw.sh_type, raw.sh_link, raw.sh_flags, raw.sh_addr, raw.sh_offset,
-                         raw.sh_size, raw.sh_entsize});
+    sections_.push_back({raw.sh_name, raw.sh_type, raw.sh_link, raw.sh_flags, raw.sh_addr,
+                         raw.sh_offset, raw.sh_size, raw.sh_entsize});
   }
   return Status::ok();
 }
@@ -264,6 +265,23 @@ Expected<std::vector<ElfRelocation>> ElfFile::relocations() const {
     relocations.push_back(relocation);
   }
   return relocations;
+}
+
+Expected<std::span<const std::byte>> ElfFile::section(std::string_view name) const {
+  if (namesSection_ >= sections_.size() || sections_[namesSection_].type != SHT_STRTAB)
+    return std::span<const std::byte>();
+  const SectionHeader &names = sections_[namesSection_];
+  for (const SectionHeader &section : sections_) {
+    if (section.type == SHT_NULL || section.type == SHT_NOBITS || section.name >= names.size)
+      continue;
+    const auto *text = reinterpret_cast<const char *>(bytes_.data() + names.offset + section.name);
+    if (std::string_view(text, strnlen(text, names.size - section.name)) != name)
+      continue;
+    if (section.flags & SHF_COMPRESSED)
+      return error(StatusCode::Unsupported, "{}: section {} is compressed", origin_, name);
+    return bytes_.subspan(section.offset, section.size);
+  }
+  return std::span<const std::byte>();
 }
 
 } // namespace wavesmith

@@ -21,7 +21,7 @@ struct ProgramHeader {
 };
 
 struct SectionHeader {
-  std::uint32_t type = 0, link = 0;
+  std::uint32_t name = 0, type = 0, link = 0;
   std::uint64_t flags = 0, address = 0, offset = 0, size = 0, entrySize = 0;
 };
 
@@ -62,6 +62,8 @@ public:
   Expected<std::vector<ElfSymbol>> symbols() const;
   Expected<std::vector<ElfNote>> notes() const;
   Expected<std::vector<ElfRelocation>> relocations() const;
+  /// The contents of the section of that name; empty when there is none.
+  Expected<std::span<const std::byte>> section(std::string_view name) const;
 
   /// A fixed-size value at a file offset; `field` leads the error.
   template <typename T> Expected<T> read(std::uint64_t offset, std::string_view field) const {
@@ -95,6 +97,7 @@ private:
   std::uint16_t type_ = 0, machine_ = 0;
   std::uint32_t flags_ = 0;
   std::uint8_t osAbi_ = 0, abiVersion_ = 0;
+  std::uint16_t namesSection_ = 0; ///< e_shstrndx
   std::vector<ProgramHeader> programs_;
   std::vector<SectionHeader> sections_;
   std::unordered_map<std::uint64_t, std::uint64_t> dynamic_; ///< DT_* -> value, the first of each

@@ -36,6 +36,36 @@ std::string argumentsMetadata(const KernelSource &kernel, int &size) {
   return text.empty() ? "      []\n" : text;
 }
 
+/// A temporary directory of one call.
+class Directory {
+public:
+  Directory() {
+    std::string pattern = (fs::temp_directory_path() / "wavesmith-asm-XXXXXX").string();
+    if (mkdtemp(pattern.data()))
+      path_ = pattern;
+    else
+      std::perror("mkdtemp");
+  }
+  ~Directory() {
+    std::error_code ignored;
+    if (!path_.empty())
+      fs::remove_all(path_, ignored);
+  }
+  Directory(const Directory &) = delete;
+  Directory &operator=(const Directory &) = delete;
+  std::string base() const { return (path_ / "k").string(); }
+
+private:
+  fs::path path_;
+};
+
+std::vector<std::byte> contents(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  const auto *data = reinterpret_cast<const std::byte *>(bytes.data());
+  return {data, data + bytes.size()};
+}
+
 } // namespace
 
 std::optional<std::string> assemblerMissing() {
@@ -45,27 +75,33 @@ std::optional<std::string> assemblerMissing() {
   return std::nullopt;
 }
 
-std::vector<std::byte> assemble(std::string_view source, std::string_view target, int version) {
-  std::string pattern = (fs::temp_directory_path() / "wavesmith-asm-XXXXXX").string();
-  if (!mkdtemp(pattern.data())) {
-    std::perror("mkdtemp");
-    return {};
-  }
-  const fs::path directory = pattern;
-  const std::string base = (directory / "k").string();
+std::vector<std::byte> assemble(std::string_view source, std::string_view target, int version,
+                                std::string_view options) {
+  const Directory directory;
+  const std::string base = directory.base();
   std::ofstream(base + ".s") << fmt::format(".amdhsa_code_object_version {}\n{}", version, source);
-  std::vector<std::byte> object;
-  if (run(fmt::format("{} -triple=amdgcn-amd-amdhsa -mcpu={} -filetype=obj {}.s -o {}.o",
-                      tool("llvm-mc"), target, base, base)) &&
-      run(fmt::format("{} -shared {}.o -o {}.co", tool("ld.lld"), base, base))) {
-    std::ifstream file(base + ".co", std::ios::binary);
-    const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-    const auto *data = reinterpret_cast<const std::byte *>(bytes.data());
-    object.assign(data, data + bytes.size());
-  }
-  std::error_code ignored;
-  fs::remove_all(directory, ignored);
-  return object;
+  if (!run(fmt::format("{} -triple=amdgcn-amd-amdhsa -mcpu={} -filetype=obj {} {}.s -o {}.o",
+                       tool("llvm-mc"), target, options, base, base)) ||
+      !run(fmt::format("{} -shared {}.o -o {}.co", tool("ld.lld"), base, base)))
+    return {};
+  return contents(base + ".co");
+}
+
+std::optional<std::vector<std::byte>>
+compileOpenCl(std::string_view source, std::string_view target, std::string_view options) {
+  const std::string clang = tool("clang");
+  if (clang.empty())
+    return std::nullopt;
+  const Directory directory;
+  const std::string base = directory.base();
+  std::ofstream(base + ".cl") << source;
+  // ld.lld links what clang compiled; clang itself would ask for the device library.
+  if (!run(fmt::format("{} -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -mcpu={} -nogpulib -O1 {} "
+                       "-c {}.cl -o {}.o",
+                       clang, target, options, base, base)) ||
+      !run(fmt::format("{} -shared {}.o -o {}.co", tool("ld.lld"), base, base)))
+    return std::vector<std::byte>();
+  return contents(base + ".co");
 }
 
 std::string kernelSource(const std::vector<KernelSource> &kernels, std::string_view data) {

@@ -15,7 +15,12 @@ std::optional<std::string> assemblerMissing();
 
 /// The linked code object, or empty after printing the tool's message (a test failure).
 std::vector<std::byte> assemble(std::string_view source, std::string_view target = "gfx942",
-                                int codeObjectVersion = 6);
+                                int codeObjectVersion = 6, std::string_view options = {});
+
+/// A linked object from OpenCL C in a file k.cl; nothing where there is no clang. Empty after
+/// printing the compiler's message.
+std::optional<std::vector<std::byte>>
+compileOpenCl(std::string_view source, std::string_view target, std::string_view options);
 
 struct KernelSource {
   std::string name;

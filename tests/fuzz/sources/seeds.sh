@@ -22,6 +22,15 @@ for source in frame_gfx942.s rich_gfx950.s ../../cli/data/scale.s; do
   chmod 644 "../corpus/object/$name.co"
 done
 
+# Tables of source lines: with section names, which are how they are found.
+for version in 4 5; do
+  "$bin/llvm-mc" -triple=amdgcn-amd-amdhsa -mcpu=gfx942 -filetype=obj --dwarf-version=$version \
+    "lines_dwarf$version.s" -o "$work/o"
+  "$bin/ld.lld" -shared -z max-page-size=256 -z common-page-size=256 --hash-style=sysv "$work/o" \
+    -o "../corpus/lines/dwarf$version.co"
+  chmod 644 "../corpus/lines/dwarf$version.co"
+done
+
 checks=(alignment_lds barrier_never_reached hazard_m0 hazard_matrix_result memory_buffer_clips
   memory_lds_out_of_bounds race_lds_dma race_no_barrier registers_beyond_allocation
   uninitialised_exec uninitialised_lds uninitialised_matrix wait_lds wait_lds_dma wait_scalar)
