@@ -30,6 +30,7 @@ Expected<std::uint64_t> Device::allocate(std::uint64_t bytes, std::uint64_t alig
   return impl_->memory.allocate(bytes, alignment);
 }
 Status Device::free(std::uint64_t address) { return impl_->memory.free(address); }
+Status Device::mapHost(std::span<std::byte> memory) { return impl_->memory.mapHost(memory); }
 Status Device::write(std::uint64_t address, std::span<const std::byte> bytes) {
   return impl_->memory.write(address, bytes);
 }
@@ -59,6 +60,8 @@ Expected<std::shared_ptr<Module>> Device::load(const CodeObject &object) {
   return Module::place(object, impl_->memory);
 }
 
+Status Device::unload(Module &module) { return module.release(impl_->memory); }
+
 Expected<std::pair<std::uint64_t, std::uint64_t>> Device::global(const Module &module,
                                                                  std::string_view name) const {
   for (const Symbol &symbol : module.object().globals())
@@ -69,6 +72,8 @@ Expected<std::pair<std::uint64_t, std::uint64_t>> Device::global(const Module &m
 
 Expected<RunReport> Device::run(const Module &module, const LaunchConfig &launch,
                                 const RunOptions &options) {
+  if (!module.loaded())
+    return error(StatusCode::InvalidArgument, "the module was unloaded");
   // Decoded programs are cached in the module, which is otherwise unchanged by a run.
   return launchGrid(const_cast<Module &>(module), impl_->memory, impl_->model.target == "gfx950",
                     launch, options);

@@ -70,8 +70,9 @@ struct Fault {
   int wave = -1; ///< in the workgroup
   int lane = -1; ///< -1: the whole wave
   std::string disassembly;
+  std::string source;  ///< "file:line:column" where the object has debug information
   std::string message; ///< what is wrong, with addresses or registers; the earlier access if any
-  /// One line: kind, kernel+pc, disassembly, workgroup, wave, lane, message.
+  /// One line: kind, kernel+pc, disassembly, workgroup, wave, lane, message, source.
   std::string text() const;
 };
 
@@ -79,8 +80,11 @@ struct RunOptions {
   Checks checks;
   ExecutionOrder order;
   std::uint64_t seed = 1;
-  int threads = 0;          ///< host threads; 0 = all cores
-  int maxFaults = 16;       ///< reports kept; all are counted
+  int threads = 0;    ///< host threads; 0 = all cores
+  int maxFaults = 16; ///< reports kept; all are counted
+  /// Too few wait states make code wrong on some days. Of code with our note they are errors; other
+  /// people's kernels are known to live with some, so theirs are warnings unless asked.
+  enum class Hazards : std::uint8_t { Error, Warning, ByOrigin } hazards = Hazards::Error;
   bool coverage = false;    ///< count executions per instruction
   bool modelCycles = false; ///< trace some workgroups and model the launch's time
   std::string chip;         ///< that the model takes: "MI325X"; empty: the target's default
@@ -93,6 +97,7 @@ struct LaunchConfig {
   std::array<std::uint32_t, 3> grid{1, 1, 1};  ///< in workgroups
   std::array<std::uint32_t, 3> block{1, 1, 1}; ///< in work-items
   std::uint32_t dynamicLds = 0;
+  bool together = false;              ///< every workgroup makes progress (a cooperative launch)
   std::span<const std::byte> kernarg; ///< explicit arguments; hidden ones are filled in
 };
 
@@ -100,7 +105,8 @@ struct RunReport {
   std::uint64_t instructions = 0; ///< wave instructions executed
   double seconds = 0;             ///< host time
   std::array<std::uint64_t, kCheckKinds> faultCounts{};
-  std::vector<Fault> faults; ///< the first maxFaults, in a deterministic order
+  std::vector<Fault> faults;   ///< the first maxFaults, in a deterministic order
+  std::vector<Fault> warnings; ///< the same of what is no error, and counted nowhere
   struct Executed {
     std::uint64_t pc;
     std::string disassembly;
@@ -130,6 +136,8 @@ public:
   // guard space on both sides, and validity per byte (never-written bytes are uninitialised).
   Expected<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t alignment = 256);
   Status free(std::uint64_t address);
+  /// Lets kernels reach memory of the host at its own address, until it is freed here.
+  Status mapHost(std::span<std::byte> memory);
   /// Sparse: pages appear at first touch, so a 1 TiB allocation is fine.
   Status write(std::uint64_t address, std::span<const std::byte> bytes);
   Status read(std::uint64_t address, std::span<std::byte> bytes) const;
@@ -139,6 +147,8 @@ public:
   Expected<std::pair<std::uint64_t, std::uint64_t>> allocationOf(std::uint64_t address) const;
 
   Expected<std::shared_ptr<Module>> load(const CodeObject &object);
+  /// Frees the module's memory; it can run no more.
+  Status unload(Module &module);
   /// Address and size of a global variable of a loaded module.
   Expected<std::pair<std::uint64_t, std::uint64_t>> global(const Module &module,
                                                            std::string_view name) const;

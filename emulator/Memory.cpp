@@ -43,8 +43,17 @@ Expected<std::unique_ptr<Allocation>> Allocation::create(std::uint64_t base, std
   return allocation;
 }
 
+std::unique_ptr<Allocation> Allocation::view(std::span<std::byte> memory) {
+  std::unique_ptr<Allocation> allocation(
+      new Allocation(reinterpret_cast<std::uint64_t>(memory.data()), memory.size()));
+  allocation->data_ = memory.data();
+  allocation->owned_ = false;
+  allocation->fullyWritten_.store(true, std::memory_order_relaxed);
+  return allocation;
+}
+
 Allocation::~Allocation() {
-  if (data_)
+  if (data_ && owned_)
     release(data_, size_ + kSlack);
   if (written_)
     release(written_, (size_ + kSlack) / 8 + 8);
@@ -114,6 +123,19 @@ Expected<std::uint64_t> Memory::allocate(std::uint64_t bytes, std::uint64_t alig
   live_[base] = std::move(allocation);
   next_ = base + bytes + kGuard;
   return base;
+}
+
+Status Memory::mapHost(std::span<std::byte> memory) {
+  const auto base = reinterpret_cast<std::uint64_t>(memory.data());
+  const auto after = live_.lower_bound(base);
+  const bool meetsNext = after != live_.end() && after->first - base < memory.size();
+  if (memory.empty() || find(base) || meetsNext)
+    return error(StatusCode::InvalidArgument,
+                 "{} bytes of host memory at {:#x} cannot be mapped: {}", memory.size(), base,
+                 memory.empty() ? "there is nothing" : "some are mapped already");
+  freed_.erase(base);
+  live_[base] = Allocation::view(memory);
+  return Status::ok();
 }
 
 Status Memory::free(std::uint64_t address) {

@@ -19,6 +19,8 @@ namespace wavesmith::emulator {
 class Allocation {
 public:
   static Expected<std::unique_ptr<Allocation>> create(std::uint64_t base, std::uint64_t size);
+  /// Memory that someone else owns, at its own address and written already.
+  static std::unique_ptr<Allocation> view(std::span<std::byte> memory);
   ~Allocation();
   Allocation(const Allocation &) = delete;
   Allocation &operator=(const Allocation &) = delete;
@@ -46,6 +48,7 @@ private:
 
   std::uint64_t base_, size_;
   std::byte *data_ = nullptr;
+  bool owned_ = true;
   std::atomic<std::uint8_t> *written_ = nullptr; ///< one bit per byte
   std::atomic<bool> fullyWritten_{false};
 };
@@ -54,6 +57,8 @@ class Memory {
 public:
   Expected<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t alignment);
   Status free(std::uint64_t address);
+  /// A view of host memory, until it is freed.
+  Status mapHost(std::span<std::byte> memory);
   Status write(std::uint64_t address, std::span<const std::byte> bytes);
   Status read(std::uint64_t address, std::span<std::byte> bytes) const;
   Status fill(std::uint64_t address, std::byte value, std::uint64_t bytes);

@@ -86,4 +86,21 @@ Status Module::relocate() {
   return Status::ok();
 }
 
+Status Module::release(Memory &memory) {
+  if (!image_)
+    return Status::ok();
+  programs.clear();
+  const std::uint64_t base = image_->base();
+  image_ = nullptr;
+  return memory.free(base);
+}
+
+const LineTable &Module::lines() const {
+  std::call_once(linesRead_, [&] {
+    if (auto lines = LineTable::read(object_.bytes(), "lines"))
+      lines_ = *std::move(lines);
+  });
+  return lines_;
+}
+
 } // namespace wavesmith::emulator

@@ -115,9 +115,10 @@ std::string Fault::text() const {
   if (lane >= 0)
     where += fmt::format(" lane {}", lane);
   const auto offset = static_cast<std::uint64_t>(pc);
-  return fmt::format("{}: {}{}{:#x}: {} [workgroup {},{},{}{}]: {}", checkName(kind), kernel,
+  return fmt::format("{}: {}{}{:#x}: {} [workgroup {},{},{}{}]: {}{}", checkName(kind), kernel,
                      pc < 0 ? '-' : '+', pc < 0 ? 0 - offset : offset, disassembly, workgroup[0],
-                     workgroup[1], workgroup[2], where, message);
+                     workgroup[1], workgroup[2], where, message,
+                     source.empty() ? "" : " (source: " + source + ")");
 }
 
 } // namespace wavesmith::emulator

@@ -29,6 +29,12 @@ u8 byteMask(u32 address, u32 dword, unsigned size) {
   return mask;
 }
 
+u8 bytesOf(const LdsFootprint &access, int lane, u32 dword) {
+  return access.bytes >= 4 && access.address[lane] % 4 == 0
+             ? u8{15}
+             : byteMask(access.address[lane], dword, access.bytes);
+}
+
 /// The bytes that a lane stores to a dword, in place.
 u32 storedValue(const LdsFootprint &access, int lane, u32 dword) {
   u32 address = access.address[lane];
@@ -74,6 +80,8 @@ void LdsShadow::resize(std::size_t waves, u32 bytes) {
 void LdsShadow::reset() {
   std::fill(writes_.begin(), writes_.end(), 0);
   agreements_.clear();
+  overwritten_.clear();
+  partReads_.clear();
   for (auto &reads : reads_)
     std::fill(reads.begin(), reads.end(), 0);
 }
@@ -94,10 +102,10 @@ void LdsShadow::thresholds(const Machine &machine, const Wave &wave, bool dmaAcc
   }
 }
 
-bool LdsShadow::repeats(const LdsFootprint &access, int lane, u32 dword) const {
+bool LdsShadow::repeats(const LdsFootprint &access, int lane, u32 dword, u8 bytes) const {
   if (!access.data || !(writtenBytes_[dword] & kStored))
     return false;
-  u8 mask = byteMask(access.address[lane], dword, access.bytes) & writtenBytes_[dword];
+  u8 mask = byteMask(access.address[lane], dword, access.bytes) & bytes;
   return ((storedValue(access, lane, dword) ^ values_[dword]) & byteBits(mask)) == 0;
 }
 
@@ -105,6 +113,33 @@ u32 LdsShadow::agreed(u32 dword) const {
   auto found = agreements_.find(dword);
   return found != agreements_.end() && found->second.key == writes_[dword] ? found->second.waves
                                                                            : 0;
+}
+
+void LdsShadow::keepRest(u32 dword, u32 key, u8 mask) {
+  u8 rest = writtenBytes_[dword] & 15 & ~mask;
+  bool keep = rest && writes_[dword] && writes_[dword] != key && !(writtenBytes_[dword] & kAtomic);
+  if (!keep && overwritten_.empty())
+    return;
+  std::vector<Partial> &standing = overwritten_[dword];
+  for (Partial &other : standing)
+    other.bytes &= static_cast<u8>(~mask);
+  std::erase_if(standing, [](const Partial &other) { return other.bytes == 0; });
+  if (keep)
+    standing.push_back({writes_[dword], rest});
+  if (standing.empty())
+    overwritten_.erase(dword);
+}
+
+u32 LdsShadow::unorderedRest(u32 dword, u8 mask) const {
+  if (overwritten_.empty())
+    return 0;
+  auto found = overwritten_.find(dword);
+  if (found == overwritten_.end())
+    return 0;
+  for (const Partial &write : found->second)
+    if ((write.bytes & mask) && (write.key >> 5) > threshold_[write.key & 31])
+      return write.key;
+  return 0;
 }
 
 void LdsShadow::remember(const Wave &wave, const LdsFootprint &access) {
@@ -121,7 +156,9 @@ void LdsShadow::read(Machine &machine, Wave &wave, const LdsFootprint &access) {
   const u32 *writes = writes_.data();
   u32 sequence = keySequence(access.sequence);
   bool bad = false;
-  if (access.bytes == 16 && access.lanes == ~u64{0}) {
+  bool whole = access.bytes >= 4 && std::all_of(access.address, access.address + kLanes,
+                                                [](u32 address) { return address % 4 == 0; });
+  if (whole && access.bytes == 16 && access.lanes == ~u64{0} && overwritten_.empty()) {
     for (int lane = 0; lane < kLanes; ++lane) {
       u32 dword = access.address[lane] / 4;
       for (u32 i = dword; i < dword + 4; ++i) {
@@ -129,13 +166,14 @@ void LdsShadow::read(Machine &machine, Wave &wave, const LdsFootprint &access) {
         reads[i] = sequence;
       }
     }
-    if (!std::all_of(access.address, access.address + kLanes,
-                     [](u32 address) { return address % 4 == 0; }))
-      bad = true;
   } else {
-    forEachDword(access, [&](int, u32 dword) {
-      bad |= (writes[dword] >> 5) > threshold_[writes[dword] & 31];
-      reads[dword] = sequence;
+    forEachDword(access, [&](int lane, u32 dword) {
+      u8 mask = bytesOf(access, lane, dword);
+      bad |= (writes[dword] >> 5) > threshold_[writes[dword] & 31] || unorderedRest(dword, mask);
+      if (mask == 15)
+        reads[dword] = sequence;
+      else
+        rememberPart(dword, writeKey(wave, access), mask);
     });
   }
   remember(wave, access);
@@ -143,30 +181,61 @@ void LdsShadow::read(Machine &machine, Wave &wave, const LdsFootprint &access) {
     reportRead(machine, wave, access);
 }
 
-void LdsShadow::reportRead(Machine &machine, Wave &wave, const LdsFootprint &access) {
-  u64 entry = machine.launch.program->entryAddress();
-  forEachDword(access, [&](int lane, u32 dword) {
-    u32 key = writes_[dword], from = (key >> 1) & 15;
-    bool dma = key & 1;
-    if ((key >> 5) <= threshold_[key & 31] || ((agreed(dword) >> wave.id) & 1) ||
-        (writtenBytes_[dword] & kCompares) ||
-        !(writtenBytes_[dword] & byteMask(access.address[lane], dword, access.bytes)))
+void LdsShadow::rememberPart(u32 dword, u32 key, u8 mask) {
+  std::vector<Partial> &parts = partReads_[dword];
+  for (Partial &part : parts)
+    if (((part.key ^ key) & 31) == 0 && part.bytes == mask) {
+      part.key = key;
       return;
+    }
+  parts.push_back({key, mask});
+}
+
+void LdsShadow::reportRead(Machine &machine, Wave &wave, const LdsFootprint &access) {
+  const Program &program = *machine.launch.program;
+  forEachDword(access, [&](int lane, u32 dword) {
+    u8 mask = byteMask(access.address[lane], dword, access.bytes);
+    u32 key = writes_[dword];
+    if ((key >> 5) <= threshold_[key & 31] || ((agreed(dword) >> wave.id) & 1) ||
+        (writtenBytes_[dword] & kCompares) || !(writtenBytes_[dword] & mask))
+      key = unorderedRest(dword, mask);
+    if (!key)
+      return;
+    u32 from = (key >> 1) & 15;
+    bool dma = key & 1;
     const Inst *writer = instOf(from, dma, key >> 5);
     if (from == static_cast<u32>(wave.id)) {
       if (machine.checks(CheckKind::Waits))
         machine.fault(CheckKind::Waits, wave, *access.inst, lane,
-                      fmt::format("reads LDS at {:#x}, which an LDS DMA at +{:#x} still fills "
+                      fmt::format("reads LDS at {:#x}, which an LDS DMA at {} still fills "
                                   "(vmcnt not waited for)",
-                                  dword * 4, writer->pc - entry));
+                                  dword * 4, program.place(*writer)));
     } else if (machine.checks(CheckKind::Races)) {
       machine.fault(CheckKind::Races, wave, *access.inst, lane,
                     fmt::format("reads LDS at {:#x} with no completed wait and barrier after the "
-                                "write by {}{} of wave {} at +{:#x}",
+                                "write by {}{} of wave {} at {}",
                                 dword * 4, writer->row->name, dma ? " (DMA)" : "", from,
-                                writer->pc - entry));
+                                program.place(*writer)));
     }
   });
+}
+
+u32 LdsShadow::readLimitOf(const Wave &wave, const LdsFootprint &access, std::size_t other) const {
+  return static_cast<int>(other) == wave.id ? (access.dma ? keySequence(wave.ldsDone) : ~0u)
+                                            : threshold_[2 * other];
+}
+
+u32 LdsShadow::unorderedPart(const Wave &wave, const LdsFootprint &access, u32 dword,
+                             u8 mask) const {
+  if (partReads_.empty())
+    return 0;
+  auto found = partReads_.find(dword);
+  if (found == partReads_.end())
+    return 0;
+  for (const Partial &read : found->second)
+    if ((read.bytes & mask) && (read.key >> 5) > readLimitOf(wave, access, (read.key >> 1) & 15))
+      return read.key;
+  return 0;
 }
 
 void LdsShadow::write(Machine &machine, Wave &wave, const LdsFootprint &access) {
@@ -175,14 +244,11 @@ void LdsShadow::write(Machine &machine, Wave &wave, const LdsFootprint &access) 
   u32 key = writeKey(wave, access);
   bool bad = false;
   u32 first = access.address[0] / 4;
-  bool dense =
-      !access.atomic && access.bytes == 4 && access.lanes == ~u64{0} && access.address[0] % 4 == 0;
+  bool dense = !access.atomic && access.bytes == 4 && access.lanes == ~u64{0} &&
+               access.address[0] % 4 == 0 && overwritten_.empty() && partReads_.empty();
   for (u32 lane = 0; dense && lane < kLanes; ++lane)
     dense = access.address[lane] == access.address[0] + 4 * lane;
-  auto readLimit = [&](std::size_t other) {
-    return static_cast<int>(other) == wave.id ? (access.dma ? keySequence(wave.ldsDone) : ~0u)
-                                              : threshold_[2 * other];
-  };
+  auto readLimit = [&](std::size_t other) { return readLimitOf(wave, access, other); };
   if (dense) {
     for (u32 i = first; i < first + kLanes; ++i)
       bad |= (writes[i] >> 5) > threshold_[writes[i] & 31];
@@ -194,8 +260,10 @@ void LdsShadow::write(Machine &machine, Wave &wave, const LdsFootprint &access) 
       bad |= over != 0;
     }
   } else {
-    forEachDword(access, [&](int, u32 dword) {
-      bad |= overtakes(access, dword);
+    forEachDword(access, [&](int lane, u32 dword) {
+      u8 mask = bytesOf(access, lane, dword);
+      bad |= overtakes(access, dword) || unorderedRest(dword, mask) ||
+             (!access.compares && unorderedPart(wave, access, dword, mask));
       for (std::size_t other = 0; !access.compares && other < reads_.size(); ++other)
         bad |= reads_[other][dword] > readLimit(other);
     });
@@ -211,15 +279,15 @@ void LdsShadow::write(Machine &machine, Wave &wave, const LdsFootprint &access) 
     return;
   }
   forEachDword(access, [&](int lane, u32 dword) {
-    u8 mask = access.bytes >= 4 && access.address[lane] % 4 == 0
-                  ? u8{15}
-                  : byteMask(access.address[lane], dword, access.bytes);
+    u8 mask = bytesOf(access, lane, dword);
     u8 kind = access.atomic ? kAtomic : access.data ? kStored : u8{0};
     kind |= access.compares ? kCompares : u8{0};
     if (access.data) {
       u32 bits = byteBits(mask);
       values_[dword] = (values_[dword] & ~bits) | (storedValue(access, lane, dword) & bits);
     }
+    if (writes[dword] != key)
+      keepRest(dword, key, mask);
     mask |= kind;
     // Lanes of one access add up.
     writtenBytes_[dword] = writes[dword] == key ? writtenBytes_[dword] | mask : mask;
@@ -228,7 +296,7 @@ void LdsShadow::write(Machine &machine, Wave &wave, const LdsFootprint &access) 
 }
 
 void LdsShadow::reportWrite(Machine &machine, Wave &wave, const LdsFootprint &access) {
-  u64 entry = machine.launch.program->entryAddress();
+  const Program &program = *machine.launch.program;
   bool races = machine.checks(CheckKind::Races), waits = machine.checks(CheckKind::Waits);
   std::vector<std::pair<u32, u32>> repeated; // dword, waves
   forEachDword(access, [&](int lane, u32 dword) {
@@ -237,31 +305,43 @@ void LdsShadow::reportWrite(Machine &machine, Wave &wave, const LdsFootprint &ac
     if (overtakes(access, dword) && (writtenBytes_[dword] & mask)) {
       const Inst *writer = instOf(from, key & 1, key >> 5);
       bool own = from == static_cast<u32>(wave.id);
-      if (!own && repeats(access, lane, dword)) {
+      if (!own && repeats(access, lane, dword, writtenBytes_[dword])) {
         repeated.push_back({dword, agreed(dword) | 1u << from | 1u << wave.id});
       } else if (own ? waits : races)
         machine.fault(own ? CheckKind::Waits : CheckKind::Races, wave, *access.inst, lane,
                       fmt::format("writes LDS at {:#x} with no completed wait{} after the write by "
-                                  "{}{} of wave {} at +{:#x}",
+                                  "{}{} of wave {} at {}",
                                   dword * 4, own ? "" : " and barrier", writer->row->name,
-                                  key & 1 ? " (DMA)" : "", from, writer->pc - entry));
+                                  key & 1 ? " (DMA)" : "", from, program.place(*writer)));
     }
+    if (u32 rest = unorderedRest(dword, mask);
+        rest && !repeats(access, lane, dword, 15) && ((rest >> 1) & 15) != u32(wave.id) && races) {
+      const Inst *writer = instOf((rest >> 1) & 15, rest & 1, rest >> 5);
+      machine.fault(CheckKind::Races, wave, *access.inst, lane,
+                    fmt::format("writes LDS at {:#x} with no completed wait and barrier after the "
+                                "write by {} of wave {} at {}",
+                                dword * 4, writer->row->name, (rest >> 1) & 15,
+                                program.place(*writer)));
+    }
+    u32 part = unorderedPart(wave, access, dword, mask);
     for (std::size_t other = 0; !access.compares && other < reads_.size(); ++other) {
       u32 sequence = reads_[other][dword];
       bool own = static_cast<int>(other) == wave.id;
-      u32 limit = own ? (access.dma ? keySequence(wave.ldsDone) : ~0u) : threshold_[2 * other];
+      u32 limit = readLimitOf(wave, access, other);
+      if (part && ((part >> 1) & 15) == other)
+        sequence = std::max(sequence, part >> 5);
       if (sequence <= limit || !(own ? waits : races))
         continue;
       // Who reads what it stored itself does not notice that it is stored again.
       bool afterStore = ((agreed(dword) >> other) & 1) || (other == from && sequence > (key >> 5));
-      if (!own && afterStore && repeats(access, lane, dword))
+      if (!own && afterStore && repeats(access, lane, dword, writtenBytes_[dword]))
         continue;
       const Inst *reader = instOf(other, false, sequence);
       machine.fault(own ? CheckKind::Waits : CheckKind::Races, wave, *access.inst, lane,
                     fmt::format("writes LDS at {:#x} with no completed wait{} after the read by {} "
-                                "of wave {} at +{:#x}",
+                                "of wave {} at {}",
                                 dword * 4, own ? "" : " and barrier", reader->row->name, other,
-                                reader->pc - entry));
+                                program.place(*reader)));
     }
   });
   for (auto [dword, waves] : repeated)

@@ -1,6 +1,7 @@
 #pragma once
 // Who touched which LDS dword last: the memory of the race check. Each dword keeps its last writer
-// and, per wave, its last reader, by that wave's own order of operations. Owned by a Workgroup.
+// and, per wave, its last reader, by that wave's own order of operations; accesses to parts of a
+// dword, which are rare, are kept apart. Owned by a Workgroup.
 
 #include <unordered_map>
 #include <vector>
@@ -49,10 +50,20 @@ private:
   }
   /// Whether a store leaves the bytes of another wave's store as they are, which compilers rely on
   /// where they spread a value over more waves than it has elements.
-  bool repeats(const LdsFootprint &access, int lane, u32 dword) const;
+  bool repeats(const LdsFootprint &access, int lane, u32 dword, u8 bytes) const;
   /// The waves, as a mask, that stored what the last write of the dword repeated.
   u32 agreed(u32 dword) const;
   void remember(const Wave &wave, const LdsFootprint &access);
+  /// Keeps what a write by `key` of some bytes leaves of the dword's last one.
+  void keepRest(u32 dword, u32 key, u8 mask);
+  /// The write that stands in some of these bytes, is not ordered before this access and is not the
+  /// dword's last; zero when there is none.
+  u32 unorderedRest(u32 dword, u8 mask) const;
+  void rememberPart(u32 dword, u32 key, u8 mask);
+  /// The same for reads of parts of a dword, before a write of these bytes.
+  u32 unorderedPart(const Wave &wave, const LdsFootprint &access, u32 dword, u8 mask) const;
+  /// The last read of a wave that is ordered before a write of this one.
+  u32 readLimitOf(const Wave &wave, const LdsFootprint &access, std::size_t other) const;
   const Inst *instOf(std::size_t wave, bool dma, u64 sequence) const;
 
   // A key is sequence << 5 | wave << 1 | dma; zero is "never".
@@ -66,6 +77,14 @@ private:
     u32 key, waves;
   };
   std::unordered_map<u32, Agreement> agreements_;
+  /// A write that a later one of another wave left standing in part.
+  struct Partial {
+    u32 key;
+    u8 bytes; ///< still standing
+  };
+  std::unordered_map<u32, std::vector<Partial>> overwritten_;
+  /// Reads of parts of a dword, by dword: key and bytes.
+  std::unordered_map<u32, std::vector<Partial>> partReads_;
   std::vector<std::vector<u32>> reads_; ///< sequence, [wave][dword]
   /// The last instructions of each wave and counter, for messages.
   static constexpr std::size_t kHistory = 1024;

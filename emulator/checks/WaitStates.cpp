@@ -152,8 +152,8 @@ void Machine::checkRecent(Wave &wave, const Inst &inst) {
     u64 elapsed = wave.turn - issued.turn - 1;
     auto report = [&](const char *what, u64 need) {
       fault(CheckKind::Hazards, wave, inst, -1,
-            fmt::format("reads {} {} wait states after {} at +{:#x}, which needs {}", what, elapsed,
-                        producer.row->name, producer.pc - launch.program->entryAddress(), need));
+            fmt::format("reads {} {} wait states after {} at {}, which needs {}", what, elapsed,
+                        producer.row->name, launch.program->place(producer), need));
     };
     for (const Rule &rule : kRules) {
       if (!(producer.produces & rule.produces) || !(inst.consumes & rule.consumes) ||

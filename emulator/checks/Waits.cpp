@@ -33,8 +33,8 @@ std::string Machine::pendingSource(const Wave &wave, int reg, bool vector) const
     for (std::size_t i = 0; i < queue.size(); ++i) {
       const Inst &inst = *mutableQueue.at(i).inst;
       if (covers(inst.destination, reg, vector))
-        return fmt::format("{} at +{:#x} ({} not waited for)", inst.row->name,
-                           inst.pc - launch.program->entryAddress(), counter);
+        return fmt::format("{} at {} ({} not waited for)", inst.row->name,
+                           launch.program->place(inst), counter);
     }
     return {};
   };
@@ -99,8 +99,11 @@ void Machine::checkedStep(Wave &wave, const Inst &inst, u8 marks) {
           : inst.maxVector > launch.program->vgprs()
               ? fmt::format("uses vector register {} of a wave that owns {}", inst.maxVector - 1,
                             launch.program->vgprs())
-              : fmt::format("uses s{} of a wave that owns {}", inst.maxScalar - 1,
-                            launch.program->sgprs()));
+          : inst.maxScalar > launch.program->sgprs()
+              ? fmt::format("uses s{} of a wave that owns {}", inst.maxScalar - 1,
+                            launch.program->sgprs())
+              : fmt::format("uses v{}, but AGPRs begin at {}", highestVgpr(inst) - 1,
+                            launch.program->accumOffset()));
   }
   if ((marks & kPendingAny) && checks(CheckKind::Waits))
     checkWaits(wave, inst);

@@ -59,7 +59,8 @@ struct Inst {
   const Inst *target = nullptr;
   u64 pc = 0; ///< device address
   u32 words[4] = {};
-  u8 size = 4; ///< bytes
+  u8 size = 4;    ///< bytes
+  u32 number = 0; ///< in its program
   Variant variant = Variant::Normal;
 
   Operand destination, scalarDestination;

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <optional>
-#include <thread>
 
 #include "emulator/cycles/CycleModel.h"
-#include "emulator/machine/Machine.h"
+#include "emulator/machine/Grid.h"
 
 namespace wavesmith::emulator {
 namespace {
@@ -133,41 +131,6 @@ Status validate(const KernelInfo &kernel, const LaunchConfig &config, u64 ldsByt
   return Status::ok();
 }
 
-struct Merged {
-  std::mutex mutex;
-  std::map<u64, std::vector<Fault>> faults; ///< by workgroup
-  std::array<u64, kCheckKinds> counts{};
-  u64 instructions = 0;
-  std::vector<u64> coverage;
-};
-
-void work(const Launch &launch, std::atomic<u64> &next, u64 groups, Merged &merged) {
-  Machine machine(launch);
-  for (;;) {
-    u64 index = next.fetch_add(1);
-    if (index >= groups)
-      break;
-    std::array<u32, 3> id = {static_cast<u32>(index % launch.grid[0]),
-                             static_cast<u32>(index / launch.grid[0] % launch.grid[1]),
-                             static_cast<u32>(index / launch.grid[0] / launch.grid[1])};
-    GroupFaults faults = machine.runGroup(id);
-    bool any = std::any_of(faults.counts.begin(), faults.counts.end(), [](u64 n) { return n; });
-    if (!any)
-      continue;
-    std::lock_guard lock(merged.mutex);
-    for (int i = 0; i < kCheckKinds; ++i)
-      merged.counts[i] += faults.counts[i];
-    if (!faults.kept.empty())
-      merged.faults[index] = std::move(faults.kept);
-  }
-  std::lock_guard lock(merged.mutex);
-  merged.instructions += machine.instructions();
-  if (merged.coverage.size() < machine.coverage().size())
-    merged.coverage.resize(machine.coverage().size());
-  for (std::size_t i = 0; i < machine.coverage().size(); ++i)
-    merged.coverage[i] += machine.coverage()[i];
-}
-
 } // namespace
 
 Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
@@ -222,6 +185,10 @@ Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
   launch.kernargAddress = block.address;
   launch.packetAddress = packet.address;
   launch.queueAddress = runtime.queue.address;
+  const bool ours = module.object().wavesmithNote().has_value();
+  launch.hazardsAreErrors = options.hazards == RunOptions::Hazards::Error ||
+                            (options.hazards == RunOptions::Hazards::ByOrigin && ours);
+  launch.together = config.together || program->synchronises();
 
   u64 groups = u64{config.grid[0]} * config.grid[1] * config.grid[2];
   const cycles::Chip *chip = nullptr;
@@ -230,22 +197,12 @@ Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
     WAVESMITH_ASSIGN(chip, cycles::findChip(options.chip, gfx950 ? "gfx950" : "gfx942"));
     launch.sampler = &sampler.emplace(*program, *chip->architecture, groups);
   }
-  u64 threads = options.threads > 0 ? u64(options.threads)
-                                    : std::max(1u, std::thread::hardware_concurrency());
-  threads = std::min(threads, groups);
-  Merged merged;
-  std::atomic<u64> next{0};
   auto start = std::chrono::steady_clock::now();
-  std::vector<std::thread> workers;
-  for (u64 i = 1; i < threads; ++i)
-    workers.emplace_back([&] { work(launch, next, groups, merged); });
-  work(launch, next, groups, merged);
-  for (std::thread &worker : workers)
-    worker.join();
+  GridResult result = runGrid(launch, groups);
 
   RunReport report;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  report.instructions = merged.instructions;
+  report.instructions = result.instructions;
   if (sampler) {
     u64 workItems = u64{config.block[0]} * config.block[1] * config.block[2];
     report.modelled =
@@ -253,19 +210,23 @@ Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
                             {static_cast<int>((workItems + kLanes - 1) / kLanes), program->vgprs(),
                              static_cast<int>(kernel->sgprs), static_cast<int>(ldsBytes)});
   }
-  report.faultCounts = merged.counts;
-  for (auto &[index, faults] : merged.faults)
-    for (Fault &fault : faults)
-      if (report.faults.size() < static_cast<std::size_t>(options.maxFaults))
-        report.faults.push_back(std::move(fault));
-  for (std::size_t i = 0; i < merged.coverage.size(); ++i) {
+  report.faultCounts = result.counts;
+  const auto keepFirst = [&](auto &byGroup, std::vector<Fault> &to) {
+    for (auto &[index, faults] : byGroup)
+      for (Fault &fault : faults)
+        if (to.size() < static_cast<std::size_t>(options.maxFaults))
+          to.push_back(std::move(fault));
+  };
+  keepFirst(result.faults, report.faults);
+  keepFirst(result.warnings, report.warnings);
+  for (std::size_t i = 0; i < result.coverage.size(); ++i) {
     const Inst &inst = program->instructions()[i];
     auto text = disassemble(std::span<const std::uint32_t>(inst.words, 4), inst.pc,
                             gfx950 ? "gfx950" : "gfx942", nullptr);
-    if (!text && merged.coverage[i] == 0)
+    if (!text && result.coverage[i] == 0)
       continue; // padding behind the code
     report.coverage.push_back({inst.pc - program->entryAddress(),
-                               text ? *text : text.status().message(), merged.coverage[i]});
+                               text ? *text : text.status().message(), result.coverage[i]});
   }
   return report;
 }

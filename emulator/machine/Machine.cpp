@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
 
 #include "emulator/cycles/Trace.h"
 #include "emulator/machine/Handlers.h"
@@ -37,7 +36,11 @@ Machine::Machine(const Launch &launch)
     auto wave = std::make_unique<Wave>();
     wave->id = static_cast<int>(group.waves.size());
     wave->group = &group;
-    wave->storage = std::make_unique<u32[]>((kVectorRegisters + 36) * kLanes + 16);
+    // Zero pages of the host, as far as they are touched.
+    wave->storage.reset(
+        static_cast<u32 *>(std::calloc((kVectorRegisters + 36) * kLanes + 16, sizeof(u32))));
+    if (!wave->storage)
+      throw std::bad_alloc();
     auto address = reinterpret_cast<std::uintptr_t>(wave->storage.get());
     wave->vector = wave->storage.get() + (64 - address % 64) % 64 / 4;
     wave->vectorValid = std::make_unique<LaneValidity[]>(kVectorRegisters + 64);
@@ -54,17 +57,23 @@ Machine::Machine(const Launch &launch)
     coverage_.resize(launch.program->instructions().size());
 }
 
+Machine::~Machine() = default;
+
+u64 Machine::groupIndex() const {
+  return group.id[0] + u64{launch.grid[0]} * (group.id[1] + u64{launch.grid[1]} * group.id[2]);
+}
+
 void Machine::startWaves(std::array<u32, 3> id) {
   const KernelInfo &kernel = launch.program->kernel();
   const KernelDescriptor &descriptor = kernel.descriptor;
   bool poisoned = launch.options->order.poison;
-  u64 groupIndex = id[0] + u64{launch.grid[0]} * (id[1] + u64{launch.grid[1]} * id[2]);
-  random_.seed(launch.options->seed * 0x9e3779b97f4a7c15 + groupIndex);
   group.id = id;
+  const u64 index = groupIndex();
+  random_.seed(launch.options->seed * 0x9e3779b97f4a7c15 + index);
   group.barriers = 0;
   group.aborted = false;
   for (std::size_t i = 0; i < group.lds.size(); i += 4) {
-    u32 value = poisoned ? poison(i * 77 + groupIndex + launch.options->seed) : 0;
+    u32 value = poisoned ? poison(i * 77 + index + launch.options->seed) : 0;
     std::memcpy(&group.lds[i], &value, 4);
   }
   std::fill(group.ldsValid.begin(), group.ldsValid.end(), tracksValidity_ ? 0 : 0xff);
@@ -95,7 +104,7 @@ void Machine::startWaves(std::array<u32, 3> id) {
     for (int reg = 0; tracksValidity_ && reg < vgprs; ++reg)
       wave.vectorValid[reg].fill(0);
     std::fill(wave.scratchValid.begin(), wave.scratchValid.end(), tracksValidity_ ? 0 : 0xff);
-    u64 seed = launch.options->seed + groupIndex * 16 + static_cast<u64>(wave.id);
+    u64 seed = launch.options->seed + index * 16 + static_cast<u64>(wave.id);
     for (int i = 0; i < vgprs * kLanes; ++i)
       wave.vector[i] = poisoned ? poison(seed * 40000 + static_cast<u64>(i)) : 0;
     for (int i = 0; i < kScalarRegisters; ++i)
@@ -282,85 +291,107 @@ bool Machine::releaseBarrier() {
   return true;
 }
 
-void Machine::schedule() {
+u64 Machine::executed() const {
+  u64 sum = 0;
+  for (const auto &wave : group.waves)
+    sum += wave->instructions;
+  return sum;
+}
+
+bool Machine::advance(u64 instructions) {
   auto waves = launch.options->order.waves;
-  std::vector<Wave *> order;
-  for (auto &wave : group.waves)
-    order.push_back(wave.get());
+  u64 most = launch.options->maxInstructionsPerWave;
+  u64 stop = executed() + instructions;
   while (!group.aborted) {
     bool ran = false;
     if (waves == ExecutionOrder::Waves::Preemptive)
-      std::shuffle(order.begin(), order.end(), random_);
-    for (Wave *wave : order) {
+      std::shuffle(order_.begin(), order_.end(), random_);
+    for (Wave *wave : order_) {
       if (wave->stopped || group.aborted)
         continue;
       u64 limit = waves == ExecutionOrder::Waves::Lockstep       ? kLockstepTurn
                   : waves == ExecutionOrder::Waves::RunToBarrier ? kLongTurn
                                                                  : 1 + random_() % 64;
+      limit = std::min(limit, most - wave->instructions);
       if (anyChecks_)
         turn<true>(*wave, limit);
       else
         turn<false>(*wave, limit);
       ran = true;
-      if (wave->instructions > launch.options->maxInstructionsPerWave && !wave->ended) {
+      if (wave->instructions >= most && !wave->ended) {
         std::string waiting;
-        for (Wave *other : order)
-          if (other->atBarrier)
+        for (auto &other : group.waves)
+          if (other->atBarrier && other.get() != wave)
             waiting += fmt::format(" {}", other->id);
-        fatal(
-            CheckKind::Barriers, *wave, *wave->inst, -1,
-            fmt::format("the wave did not end within {} instructions (max_instructions in "
-                        "WAVESMITH_EMULATOR){}{}",
-                        launch.options->maxInstructionsPerWave,
-                        waiting.empty() ? "" : "; waves that wait for it at a barrier:", waiting));
+        fatal(CheckKind::Barriers, *wave, *wave->inst, -1,
+              fmt::format(
+                  "the wave did not end within {} instructions (max_instructions in "
+                  "WAVESMITH_EMULATOR){}{}",
+                  most, waiting.empty() ? "" : "; waves that wait for it at a barrier:", waiting));
       }
     }
     if (!ran && !releaseBarrier())
-      return;
+      return true;
+    if (executed() >= stop)
+      return false;
   }
+  return true;
 }
 
-GroupFaults Machine::runGroup(std::array<u32, 3> id) {
+void Machine::start(std::array<u32, 3> id, GroupLog *log, GlobalRaces *races) {
   faults_ = GroupFaults();
   reported_.clear();
+  log_ = log;
+  races_ = races;
   startWaves(id);
-  u64 index = id[0] + u64{launch.grid[0]} * (id[1] + u64{launch.grid[1]} * id[2]), executed = 0;
-  std::optional<cycles::TraceRecorder> recorder;
-  if (launch.sampler && launch.sampler->wants(index))
-    recorder_ = &recorder.emplace(*launch.sampler, index, group.waves.size());
-  schedule();
-  recorder_ = nullptr;
+  order_.clear();
   for (auto &wave : group.waves)
-    executed += wave->instructions;
-  instructions_ += executed;
+    order_.push_back(wave.get());
+  if (launch.sampler && launch.sampler->wants(groupIndex()))
+    recorder_ =
+        std::make_unique<cycles::TraceRecorder>(*launch.sampler, groupIndex(), group.waves.size());
+}
+
+GroupFaults Machine::finish() {
+  u64 executedNow = executed();
+  instructions_ += executedNow;
   if (launch.sampler)
-    launch.sampler->setInstructions(index, executed);
-  if (recorder)
-    launch.sampler->add(recorder->take());
+    launch.sampler->setInstructions(groupIndex(), executedNow);
+  if (recorder_)
+    launch.sampler->add(recorder_->take());
+  recorder_.reset();
+  log_ = nullptr;
+  races_ = nullptr;
   return std::move(faults_);
 }
 
-void Machine::fault(CheckKind kind, const Wave &wave, const Inst &inst, int lane,
-                    std::string message) {
-  ++faults_.counts[static_cast<int>(kind)];
-  if (!reported_.insert({static_cast<int>(kind), inst.pc}).second ||
-      faults_.kept.size() >= static_cast<std::size_t>(launch.options->maxFaults))
-    return;
+Fault makeFault(const Launch &launch, CheckKind kind, const Inst &inst, std::array<u32, 3> group,
+                int wave, int lane, std::string message) {
   Fault fault;
   fault.kind = kind;
   fault.kernel = launch.program->kernel().name;
   fault.pc = static_cast<std::int64_t>(inst.pc - launch.program->entryAddress());
-  fault.workgroup = group.id;
-  fault.wave = wave.id;
+  fault.workgroup = group;
+  fault.wave = wave;
   fault.lane = lane;
   auto text = disassemble(std::span<const std::uint32_t>(inst.words, 4), inst.pc,
-                          gfx950() ? "gfx950" : "gfx942", nullptr);
-  if (text)
-    fault.disassembly = *text;
-  else
-    fault.disassembly = text.status().message();
+                          launch.program->gfx950() ? "gfx950" : "gfx942", nullptr);
+  fault.disassembly = text ? *text : text.status().message();
+  fault.source = launch.program->sourceOf(inst);
   fault.message = std::move(message);
-  faults_.kept.push_back(std::move(fault));
+  return fault;
+}
+
+void Machine::fault(CheckKind kind, const Wave &wave, const Inst &inst, int lane,
+                    std::string message) {
+  bool warning = kind == CheckKind::Hazards && !launch.hazardsAreErrors;
+  std::vector<Fault> &kept = warning ? faults_.warnings : faults_.kept;
+  if (!warning)
+    ++faults_.counts[static_cast<int>(kind)];
+  if (!reported_.insert({static_cast<int>(kind), inst.pc}).second ||
+      kept.size() >= static_cast<std::size_t>(launch.options->maxFaults))
+    return;
+  kept.push_back(makeFault(launch, kind, inst, group.id, wave.id, lane, std::move(message)));
 }
 
 void Machine::fatal(CheckKind kind, Wave &wave, const Inst &inst, int lane, std::string message) {

@@ -16,6 +16,9 @@
 
 namespace wavesmith::emulator {
 
+struct GroupLog;
+class GlobalRaces;
+
 namespace cycles {
 class TraceRecorder;
 class TraceSampler;
@@ -30,12 +33,18 @@ struct Launch {
   u32 ldsBytes = 0, ldsLimit = 0;
   u32 scratchBytes = 0; ///< per lane
   u64 kernargAddress = 0, packetAddress = 0, queueAddress = 0;
+  bool together = false;                   ///< workgroups may wait for each other
+  bool hazardsAreErrors = true;            ///< else warnings
   cycles::TraceSampler *sampler = nullptr; ///< null: no cycle model
 };
 
+/// A report, with the text of its instruction.
+Fault makeFault(const Launch &launch, CheckKind kind, const Inst &inst, std::array<u32, 3> group,
+                int wave, int lane, std::string message);
+
 struct GroupFaults {
   std::array<u64, kCheckKinds> counts{};
-  std::vector<Fault> kept;
+  std::vector<Fault> kept, warnings;
 };
 
 /// The high words of the LDS and scratch apertures in flat addresses.
@@ -44,9 +53,14 @@ inline constexpr u32 kSharedAperture = 0x00010000, kPrivateAperture = 0x00020000
 class Machine {
 public:
   explicit Machine(const Launch &launch);
+  ~Machine();
 
-  /// Runs one workgroup to its end or to its faults.
-  GroupFaults runGroup(std::array<u32, 3> id);
+  /// A workgroup runs in three steps: start, advance until it says that it has ended, finish.
+  /// `log` takes what it does in device memory; with `races` its atomics order it with the others.
+  void start(std::array<u32, 3> id, GroupLog *log, GlobalRaces *races);
+  /// Executes about that many instructions more. True when the workgroup has ended.
+  bool advance(u64 instructions);
+  GroupFaults finish();
 
   u64 instructions() const { return instructions_; }
   /// Executions per instruction of the kernel, when coverage is on.
@@ -99,6 +113,16 @@ public:
   void landLds(Wave &wave, PendingOp &op);
   void landScalar(Wave &wave, PendingOp &op);
 
+  // Device memory shared with other workgroups (checks/GlobalAccess.cpp); null: nobody looks.
+  GroupLog *log() const { return log_; }
+  void noteLoads(const Wave &wave, const PendingOp &op, u64 lanes, unsigned bytes);
+  void noteStore(const Wave &wave, const PendingOp &op, int lane, unsigned bytes,
+                 const std::byte *stored);
+  void noteAtomic(const Wave &wave, const PendingOp &op, int lane);
+  void noteScalarLoad(const Wave &wave, const Inst &inst, u64 address);
+  void noteScalarStore(const Wave &wave, const Inst &inst, u64 address, const std::byte *stored);
+  void noteScalarAtomic(const Wave &wave, const Inst &inst, u64 address);
+
   // Checks (checks/*.cpp).
   void checkedStep(Wave &wave, const Inst &inst, u8 marks);
   void checkDecision(Wave &wave, const Inst &inst);
@@ -111,7 +135,8 @@ public:
 
 private:
   void startWaves(std::array<u32, 3> id);
-  void schedule();
+  u64 executed() const;
+  u64 groupIndex() const; ///< in the grid
   template <bool kChecked> void turn(Wave &wave, u64 limit);
   /// Puts the copy that MODE asks for in the place of the wave's next instruction.
   void redirect(Wave &wave);
@@ -129,9 +154,12 @@ private:
   u64 instructions_ = 0;
   std::vector<u64> coverage_;
   GroupFaults faults_;
-  std::set<std::pair<int, u64>> reported_;
+  std::set<std::pair<int, u64>> reported_; ///< kinds and addresses
   std::mt19937_64 random_;
-  cycles::TraceRecorder *recorder_ = nullptr; ///< of the workgroup that runs
+  std::vector<Wave *> order_; ///< in which waves take turns
+  GroupLog *log_ = nullptr;
+  GlobalRaces *races_ = nullptr;
+  std::unique_ptr<cycles::TraceRecorder> recorder_; ///< of the workgroup that runs
 };
 
 } // namespace wavesmith::emulator

@@ -8,6 +8,20 @@
 
 namespace wavesmith::emulator {
 
+int highestVgpr(const Inst &inst) {
+  int highest = 0;
+  const auto look = [&](const Operand &operand) {
+    if (operand.kind == OperandKind::Vector && !operand.accumulator)
+      highest = std::max(highest, operand.index + operand.words);
+  };
+  look(inst.destination);
+  for (const Operand &operand : inst.source)
+    look(operand);
+  for (const Operand &operand : inst.scale)
+    look(operand);
+  return highest;
+}
+
 Expected<std::shared_ptr<Program>> Program::decode(Module &module, const KernelInfo &kernel,
                                                    bool gfx950) {
   auto program = std::make_shared<Program>();
@@ -18,7 +32,8 @@ Expected<std::shared_ptr<Program>> Program::decode(Module &module, const KernelI
   const KernelDescriptor &descriptor = kernel.descriptor;
   program->vgprs_ = static_cast<int>((descriptor.rsrc1 & 63) + 1) * 8;
   program->accumOffset_ = static_cast<int>((descriptor.rsrc3 & 63) + 1) * 4;
-  program->sgprs_ = 102;
+  // Granules of 16, in steps of two; VCC and its like lie at their end.
+  program->sgprs_ = std::min(102, static_cast<int>((descriptor.rsrc1 >> 7 & 7) + 1) * 16);
   u64 begin = program->entryAddress_, end = begin + kernel.codeSize;
   if (kernel.codeSize == 0) {
     end = 0;
@@ -48,7 +63,8 @@ const u32 *Program::lanesOf(u64 value, int words) {
 }
 
 void Program::complete(Inst &inst) {
-  inst.exceedsAllocation = inst.maxVector > vgprs_ || inst.maxScalar > sgprs_;
+  inst.exceedsAllocation =
+      inst.maxVector > vgprs_ || inst.maxScalar > sgprs_ || highestVgpr(inst) > accumOffset_;
   inst.isMatrix = inst.row && (inst.row->use == Use::Matrix || inst.row->use == Use::SparseMatrix);
   if (inst.row)
     markHazards(inst);
@@ -120,8 +136,48 @@ Program::Region &Program::decodeRegion(u64 begin, u64 end) {
   last.handler = notAnInstruction;
   region.indexOf[count] = static_cast<std::uint32_t>(region.instructions.size());
   region.instructions.push_back(last);
+  for (Inst &inst : region.instructions) {
+    inst.number = static_cast<u32>(numbered_.size());
+    numbered_.push_back(&inst);
+    noteSynchronisation(inst);
+  }
   link(region);
   return region;
+}
+
+void Program::noteSynchronisation(const Inst &inst) {
+  if (!inst.row)
+    return;
+  const Row &row = *inst.row;
+  calls_ |= row.handler == swapPc || row.handler == setPc || row.handler == callRelative;
+  if (row.format == Format::Smem) {
+    acquires_ |= (row.use == Use::Load || row.use == Use::Atomic) && inst.sc0;
+    releases_ |= row.use == Use::Atomic;
+    return;
+  }
+  if (row.format != Format::Mubuf && row.format != Format::Global && row.format != Format::Flat)
+    return;
+  bool atomic = row.use == Use::Atomic;
+  releases_ |= atomic || (row.use == Use::Store && inst.sc1);
+  acquires_ |= (atomic && inst.destination.kind == OperandKind::Vector) ||
+               (row.use == Use::Load && inst.sc1);
+}
+
+std::string Program::sourceOf(const Inst &inst) const {
+  return module_->lines().find(inst.pc - module_->bias()).value_or("");
+}
+
+std::string Program::place(const Inst &inst) const {
+  const bool before = inst.pc < entryAddress_;
+  const u64 distance = before ? entryAddress_ - inst.pc : inst.pc - entryAddress_;
+  const std::string source = sourceOf(inst);
+  return fmt::format("{}{:#x}{}{}{}", before ? '-' : '+', distance, source.empty() ? "" : " (",
+                     source, source.empty() ? "" : ")");
+}
+
+const Inst &Program::numbered(u32 number) {
+  std::lock_guard lock(mutex_);
+  return *numbered_[std::min<std::size_t>(number, numbered_.size() - 1)];
 }
 
 void Program::link(Region &region) {

@@ -15,6 +15,9 @@
 
 namespace wavesmith::emulator {
 
+/// One past the highest v register that an instruction names; AGPRs do not count.
+int highestVgpr(const Inst &inst);
+
 class Program {
 public:
   static Expected<std::shared_ptr<Program>> decode(Module &module, const KernelInfo &kernel,
@@ -25,6 +28,15 @@ public:
   /// The copy of an instruction that runs while MODE redirects: VGPRs moved by M0, or skipped.
   const Inst *redirected(const Inst &inst, u32 m0, bool skip);
   const Inst *entry() const { return entry_; }
+  /// Where an instruction stands, for messages: "+0x40", with its source line where there is one.
+  std::string place(const Inst &inst) const;
+  /// "file:line:column"; empty without debug information.
+  std::string sourceOf(const Inst &inst) const;
+  /// The instruction with that number.
+  const Inst &numbered(u32 number);
+  /// Can one workgroup tell another anything through memory? Some instruction releases and some
+  /// acquires, or code is called that was not looked at.
+  bool synchronises() const { return calls_ || (releases_ && acquires_); }
   const KernelInfo &kernel() const { return *kernel_; }
   u64 entryAddress() const { return entryAddress_; }
   bool gfx950() const { return gfx950_; }
@@ -45,6 +57,7 @@ private:
   /// What the program knows beyond an instruction's words.
   void complete(Inst &inst);
   void link(Region &region);
+  void noteSynchronisation(const Inst &inst);
 
   Module *module_ = nullptr;
   const KernelInfo *kernel_ = nullptr;
@@ -52,7 +65,9 @@ private:
   u64 entryAddress_ = 0;
   const Inst *entry_ = nullptr;
   int vgprs_ = 0, accumOffset_ = 0, sgprs_ = 0;
+  bool releases_ = false, acquires_ = false, calls_ = false;
   std::vector<std::unique_ptr<Region>> regions_;
+  std::vector<const Inst *> numbered_;
   std::map<std::pair<u64, int>, std::unique_ptr<std::array<u32, 2 * kLanes>>> constants_;
   std::map<std::pair<const Inst *, u32>, std::unique_ptr<Inst>> redirected_;
   std::mutex mutex_;

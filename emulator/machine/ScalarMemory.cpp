@@ -82,6 +82,8 @@ void store(Machine &machine, Wave &wave, const Inst &inst, u64 address, u64 limi
     if (!to.bytes)
       continue;
     std::memcpy(to.bytes, &wave.scalar[inst.destination.index + word], 4);
+    if (machine.log() && to.allocation)
+      machine.noteScalarStore(wave, inst, at, to.bytes);
     if (to.allocation)
       to.allocation->markWritten(at, 4);
     else
@@ -103,6 +105,8 @@ void landAtomic(Machine &machine, Wave &wave, PendingOp &op) {
   else if (access.bytes <= op.lanes)
     at = find(machine, wave, inst, op.base, access.bytes, "atomic");
   if (at.bytes) {
+    if (machine.log() && at.allocation)
+      machine.noteScalarAtomic(wave, inst, op.base);
     auto kind = static_cast<AtomicKind>(access.atomic);
     u64 data = op.data[0][0], compare = op.data[0][words];
     if (words == 2) {
@@ -157,6 +161,8 @@ void Machine::landScalar(Wave &wave, PendingOp &op) {
     if (4 * u64(word) + 4 <= op.lanes) {
       ScalarBytes from = find(*this, wave, inst, address, 4, "load");
       if (from.bytes) {
+        if (log_ && from.allocation)
+          noteScalarLoad(wave, inst, address);
         std::memcpy(&value, from.bytes, 4);
         u32 written = from.allocation ? from.allocation->written(address, 4) : 15;
         for (int byte = 0; byte < 4; ++byte)

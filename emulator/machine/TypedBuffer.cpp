@@ -71,6 +71,8 @@ Components loadComponents(Machine &machine, Wave &wave, const PendingOp &op, int
   if (((op.inRange[0] >> lane) & 1) && bytes) {
     Reach at = reach(machine, wave, *op.inst, lane, op.address[lane], bytes, "load");
     if (at.bytes) {
+      if (machine.log() && at.allocation)
+        machine.noteLoads(wave, op, u64{1} << lane, bytes);
       std::memcpy(fields.words, at.bytes, bytes);
       valid = validityOf(machine, at, op.address[lane], bytes);
       for (unsigned i = 0, shift = 0; i < format.components; shift += format.bits[i++]) {
@@ -192,6 +194,8 @@ void landTypedStore(Machine &machine, Wave &wave, PendingOp &op) {
       fields.set(shift, format.bits[i], encodeComponent(value, format.bits[i], typed.number));
     }
     std::memcpy(at.bytes, fields.words, bytes);
+    if (machine.log() && at.allocation)
+      machine.noteStore(wave, op, lane, bytes, reinterpret_cast<const std::byte *>(fields.words));
     if (at.allocation)
       at.allocation->markWritten(op.address[lane], bytes);
   }

@@ -33,6 +33,8 @@ void readLane(Machine &machine, Wave &wave, const PendingOp &op, int lane, unsig
   Reach at = reach(machine, wave, *op.inst, lane, op.address[lane], size, "load");
   if (!at.bytes)
     return;
+  if (machine.log() && at.allocation)
+    machine.noteLoads(wave, op, u64{1} << lane, size);
   std::memcpy(out.words, at.bytes, size);
   if (!machine.tracksValidity())
     return;
@@ -69,6 +71,8 @@ template <int kWords> bool loadFast(Machine &machine, Wave &wave, PendingOp &op)
   for (u64 rest = inside; rest; rest &= rest - 1)
     if (!allocation->contains(op.address[std::countr_zero(rest)], kBytes))
       return false;
+  if (machine.log())
+    machine.noteLoads(wave, op, inside, kBytes);
   alignas(64) u32 result[kWords][kLanes];
   for (int lane = 0; lane < kLanes; ++lane) {
     u32 line[kWords] = {};
@@ -186,6 +190,8 @@ void landStore(Machine &machine, Wave &wave, PendingOp &op) {
     for (unsigned c = 0; c < dwords; ++c)
       line[c] = access.high ? op.data[c][lane] >> 16 : op.data[c][lane];
     std::memcpy(at.bytes, line, size);
+    if (machine.log() && at.allocation)
+      machine.noteStore(wave, op, lane, size, reinterpret_cast<const std::byte *>(line));
     if (at.allocation)
       at.allocation->markWritten(op.address[lane], size);
     else if (machine.tracksValidity()) {
@@ -215,6 +221,8 @@ void landAtomic(Machine &machine, Wave &wave, PendingOp &op) {
     Reach at = reach(machine, wave, inst, lane, address, access.bytes, "atomic");
     if (!at.bytes)
       continue;
+    if (machine.log() && at.allocation)
+      machine.noteAtomic(wave, op, lane);
     u64 data = op.data[0][lane], compare = op.data[words == 1 ? 1 : 2][lane], old;
     if (words == 2) {
       data |= u64{op.data[1][lane]} << 32;

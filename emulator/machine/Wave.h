@@ -3,6 +3,7 @@
 // the program. Owned by a Workgroup, touched by its one thread.
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -105,6 +106,10 @@ struct MatrixShadow {
   u8 passes = 0;
 };
 
+struct FreeMemory {
+  void operator()(void *memory) const { std::free(memory); }
+};
+
 struct Wave {
   Workgroup *group = nullptr;
   int id = 0;
@@ -122,7 +127,7 @@ struct Wave {
   u8 scalarState[kScalarRegisters + 16];
 
   /// [register][lane]; VGPRs first, AGPRs from the kernel's ACCUM_OFFSET.
-  std::unique_ptr<u32[]> storage;
+  std::unique_ptr<u32[], FreeMemory> storage;
   u32 *vector = nullptr;
   std::unique_ptr<LaneValidity[]> vectorValid;
   u8 vectorState[kVectorRegisters + 64];

@@ -1,7 +1,9 @@
 // Every .s file under checks/ and isa/ is a kernel and its expectation, in comments:
 //   BLOCK: n        work-items (64)         TARGET: gfx950     (gfx942)
+//   GRID: n         workgroups (1); with several the number of host threads changes nothing
 //   BUDGET: n       instructions per wave   ORDER: text        (default)
-//   FAULT: kind t   that check fires and its report contains t; only this kind fires
+//   FAULT: kind t   that check fires and its report contains t; only this kind fires. Repeated:
+//                   each t is in some report
 //   CLEAN           nothing fires
 //   OUT i = value   dword i of the output buffer afterwards
 // Needs llvm-mc and ld.lld; without them the tests are skipped.
@@ -24,10 +26,11 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Expectation {
-  std::uint32_t block = 64;
+  std::uint32_t block = 64, grid = 1;
   std::string target = "gfx942", order = "default";
   std::uint64_t budget = 1 << 20;
-  std::string faultKind, faultText;
+  std::string faultKind;
+  std::vector<std::string> faultTexts;
   bool clean = false;
   std::vector<std::pair<std::size_t, std::uint32_t>> out;
 };
@@ -43,6 +46,8 @@ Expectation parse(const fs::path &file) {
     words >> key;
     if (key == "BLOCK:")
       words >> e.block;
+    else if (key == "GRID:")
+      words >> e.grid;
     else if (key == "TARGET:")
       words >> e.target;
     else if (key == "ORDER:")
@@ -53,7 +58,7 @@ Expectation parse(const fs::path &file) {
       e.clean = true;
     else if (key == "FAULT:") {
       words >> e.faultKind >> std::ws;
-      std::getline(words, e.faultText);
+      std::getline(words, e.faultTexts.emplace_back());
     } else if (key == "OUT") {
       std::string index, equals, value;
       words >> index >> equals >> value;
@@ -65,6 +70,42 @@ Expectation parse(const fs::path &file) {
 }
 
 bool run(const std::string &command) { return std::system(command.c_str()) == 0; }
+
+struct Outcome {
+  std::string faults; ///< their texts, a line each
+  std::vector<std::string> kinds;
+  std::vector<std::uint32_t> out;
+};
+
+/// Runs the kernel on a device of its own.
+void execute(const CodeObject &code, const Expectation &expected, const RunOptions &options,
+             Outcome &outcome) {
+  auto device = Device::create({expected.target});
+  ASSERT_TRUE(device);
+  auto in = (*device)->allocate(4096), out = (*device)->allocate(65536);
+  ASSERT_TRUE(in && out);
+  std::vector<std::uint32_t> values(1024);
+  for (std::uint32_t i = 0; i < values.size(); ++i)
+    values[i] = i;
+  ASSERT_TRUE((*device)->write(*in, std::as_bytes(std::span(values))));
+  auto module = (*device)->load(code);
+  ASSERT_TRUE(module) << module.status().message();
+  std::array<std::uint64_t, 2> arguments = {*in, *out};
+  LaunchConfig launch;
+  launch.kernel = "test";
+  launch.grid = {expected.grid, 1, 1};
+  launch.block = {expected.block, 1, 1};
+  launch.kernarg = std::as_bytes(std::span(arguments));
+  auto report = (*device)->run(**module, launch, options);
+  ASSERT_TRUE(report) << report.status().message();
+  outcome = {};
+  for (const Fault &fault : report->faults) {
+    outcome.faults += fault.text() + "\n";
+    outcome.kinds.emplace_back(checkName(fault.kind));
+  }
+  outcome.out.resize(65536 / 4);
+  ASSERT_TRUE((*device)->read(*out, std::as_writable_bytes(std::span(outcome.out))));
+}
 
 class Assembly : public testing::TestWithParam<fs::path> {};
 
@@ -92,47 +133,33 @@ TEST_P(Assembly, RunsAsItsCommentsSay) {
 
   auto code = CodeObject::parse(bytes, file.filename().string());
   ASSERT_TRUE(code) << code.status().message();
-  auto device = Device::create({expected.target});
-  ASSERT_TRUE(device);
-  auto in = (*device)->allocate(4096), out = (*device)->allocate(65536);
-  ASSERT_TRUE(in && out);
-  std::vector<std::uint32_t> values(1024);
-  for (std::uint32_t i = 0; i < values.size(); ++i)
-    values[i] = i;
-  ASSERT_TRUE((*device)->write(*in, std::as_bytes(std::span(values))));
-  auto module = (*device)->load(*code);
-  ASSERT_TRUE(module) << module.status().message();
-  std::array<std::uint64_t, 2> arguments = {*in, *out};
-  LaunchConfig launch;
-  launch.kernel = "test";
-  launch.block = {expected.block, 1, 1};
-  launch.kernarg = std::as_bytes(std::span(arguments));
   RunOptions options;
   auto order = ExecutionOrder::parse(expected.order);
   ASSERT_TRUE(order) << order.status().message();
   options.order = *order;
   options.maxInstructionsPerWave = expected.budget;
-  auto report = (*device)->run(**module, launch, options);
-  ASSERT_TRUE(report) << report.status().message();
-
-  std::string all;
-  for (const Fault &fault : report->faults)
-    all += fault.text() + "\n";
-  if (expected.clean) {
-    EXPECT_TRUE(report->clean()) << all;
-  } else {
-    EXPECT_THAT(all, testing::HasSubstr(expected.faultText));
-    for (const Fault &fault : report->faults)
-      EXPECT_EQ(checkName(fault.kind), expected.faultKind) << all;
+  options.threads = 1;
+  Outcome outcome;
+  execute(*code, expected, options, outcome);
+  if (expected.clean)
+    EXPECT_TRUE(outcome.kinds.empty()) << outcome.faults;
+  for (const std::string &text : expected.faultTexts)
+    EXPECT_THAT(outcome.faults, testing::HasSubstr(text));
+  for (const std::string &kind : outcome.kinds)
+    EXPECT_EQ(kind, expected.faultKind) << outcome.faults;
+  for (auto [index, value] : expected.out)
+    EXPECT_EQ(outcome.out[index], value) << "dword " << index;
+  if (expected.grid > 1) {
+    options.threads = 3;
+    Outcome other;
+    execute(*code, expected, options, other);
+    EXPECT_EQ(other.faults, outcome.faults);
+  }
+  if (!expected.clean) {
     // A check that is off says nothing; broken code is reported all the same.
     options.checks = Checks::none();
-    auto quiet = (*device)->run(**module, launch, options);
-    ASSERT_TRUE(quiet) << quiet.status().message();
+    execute(*code, expected, options, outcome);
   }
-  std::vector<std::uint32_t> actual(65536 / 4);
-  ASSERT_TRUE((*device)->read(*out, std::as_writable_bytes(std::span(actual))));
-  for (auto [index, value] : expected.out)
-    EXPECT_EQ(actual[index], value) << "dword " << index;
 }
 
 std::vector<fs::path> files() {
