@@ -49,6 +49,21 @@ Status setTarget(Config &config, std::string_view value) {
   return Status::ok();
 }
 
+constexpr std::uint64_t kMaxDevices = 64;
+
+using Hazards = emulator::RunOptions::Hazards;
+constexpr std::pair<std::string_view, Hazards> kHazards[] = {
+    {"auto", Hazards::ByOrigin}, {"error", Hazards::Error}, {"warning", Hazards::Warning}};
+
+Status setHazards(emulator::RunOptions &run, std::string_view value) {
+  const auto *row =
+      std::ranges::find(kHazards, value, &std::pair<std::string_view, Hazards>::first);
+  if (row == std::end(kHazards))
+    return error(StatusCode::InvalidArgument, "hazards={}: want auto, error or warning", value);
+  run.hazards = row->second;
+  return Status::ok();
+}
+
 Status setOne(Config &config, std::string_view key, const std::string &value) {
   emulator::RunOptions &run = config.run;
   if (key == "chip")
@@ -75,6 +90,22 @@ Status setOne(Config &config, std::string_view key, const std::string &value) {
     config.randomStreams = value == "random";
     return Status::ok();
   }
+  if (key == "events") {
+    if (value != "host" && value != "model")
+      return error(StatusCode::InvalidArgument, "events={}: want host or model", value);
+    config.modelledEvents = value == "model";
+    return Status::ok();
+  }
+  if (key == "hazards")
+    return setHazards(run, value);
+  if (key == "devices") {
+    WAVESMITH_ASSIGN(std::uint64_t count, parseNumber(key, value, kMaxDevices));
+    if (count == 0)
+      return error(StatusCode::InvalidArgument, "devices=0: want a number from 1 to {}",
+                   kMaxDevices);
+    config.devices = static_cast<int>(count);
+    return Status::ok();
+  }
   const std::pair<std::string_view, std::uint64_t> numbers[] = {
       {"seed", ~std::uint64_t{0}},
       {"threads", 4096},
@@ -86,7 +117,8 @@ Status setOne(Config &config, std::string_view key, const std::string &value) {
   if (row == std::end(numbers))
     return error(StatusCode::InvalidArgument,
                  "{}={}: no such setting; want chip, target, order, seed, checks, threads, "
-                 "coverage, model, max_faults, max_instructions or streams",
+                 "coverage, model, max_faults, max_instructions, streams, events, hazards or "
+                 "devices",
                  key, value);
   WAVESMITH_ASSIGN(std::uint64_t number, parseNumber(key, value, row->second));
   if (key == "seed")
@@ -118,11 +150,15 @@ std::string checksText(const emulator::Checks &checks) {
 std::span<const Chip> chips() { return kChips; }
 
 std::string Config::text() const {
-  return fmt::format("chip={},target={},order={},seed={},checks={},threads={},coverage={},"
-                     "model={},streams={}",
-                     chip->name, chip->target, run.order.text(), run.seed, checksText(run.checks),
-                     run.threads, run.coverage ? 1 : 0, run.modelCycles ? "on" : "off",
-                     randomStreams ? "random" : "fifo");
+  return fmt::format(
+      "chip={},target={},order={},seed={},checks={},threads={},coverage={},"
+      "model={},streams={},events={},hazards={},devices={}",
+      chip->name, chip->target, run.order.text(), run.seed, checksText(run.checks), run.threads,
+      run.coverage ? 1 : 0, run.modelCycles ? "on" : "off", randomStreams ? "random" : "fifo",
+      modelledEvents ? "model" : "host",
+      std::ranges::find(kHazards, run.hazards, &std::pair<std::string_view, Hazards>::second)
+          ->first,
+      devices);
 }
 
 Expected<Config> parseConfig(std::string_view text, const Config &base) {

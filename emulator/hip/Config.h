@@ -28,8 +28,12 @@ std::span<const Chip> chips();
 
 struct Config {
   const Chip *chip = &chips().front();
-  emulator::RunOptions run;
-  bool randomStreams = false; ///< streams take turns by the seed instead of by submission
+  emulator::RunOptions run;    ///< hazards: errors in our code, warnings in other people's
+  bool randomStreams = false;  ///< streams take turns by the seed instead of by submission
+  bool modelledEvents = false; ///< events count modelled kernel time, not the host's
+  int devices = 1;             ///< of this chip
+
+  Config() { run.hazards = emulator::RunOptions::Hazards::ByOrigin; }
 
   std::string text() const;
 };

@@ -17,11 +17,10 @@ namespace {
 // The release whose behaviour the front follows: major * 10^7 + minor * 10^5 + patch.
 constexpr int kVersion = 60200000;
 
-hipError_t checkDevice(int device) {
-  if (device == 0)
-    return hipSuccess;
-  return fail(hipErrorInvalidDevice, "device {}: there is one, number 0", device);
-}
+hipError_t checkDevice(int device) { return Front::get().checkDevice(device); }
+
+/// The device's own last digits.
+std::string uuidOf(int device) { return fmt::format("WAVESMITH-EMU-{:02}", device); }
 
 std::string archName(const Chip &chip) { return std::string(chip.target) + ":sramecc+:xnack-"; }
 
@@ -64,12 +63,13 @@ template <typename Properties> void fillCommon(Properties &properties, const Chi
   properties.clockInstructionRate = 100000;
   properties.arch = archFlags();
   properties.concurrentKernels = 1;
+  properties.cooperativeLaunch = 1;
   properties.memPitch = 2147483647;
   properties.textureAlignment = 256;
   properties.texturePitchAlignment = 256;
 }
 
-hipError_t attribute(int *value, hipDeviceAttribute_t name) {
+hipError_t attribute(int *value, hipDeviceAttribute_t name, int device) {
   const Config config = Front::get().config();
   const Chip &chip = *config.chip;
   switch (name) {
@@ -129,7 +129,31 @@ hipError_t attribute(int *value, hipDeviceAttribute_t name) {
   case hipDeviceAttributeStreamPrioritiesSupported:
   case hipDeviceAttributeUnifiedAddressing:
   case hipDeviceAttributeCanUseStreamWaitValue:
+  case hipDeviceAttributeCanMapHostMemory:
+  case hipDeviceAttributeCanUseHostPointerForRegisteredMem:
+  case hipDeviceAttributeManagedMemory:
+  case hipDeviceAttributeConcurrentManagedAccess:
+  case hipDeviceAttributeDirectManagedMemAccessFromHost:
+  case hipDeviceAttributeCooperativeLaunch:
+  case hipDeviceAttributeMemoryPoolsSupported:
+  case hipDeviceAttributeIsLargeBar:
+  case hipDeviceAttributeFineGrainSupport:
+  case hipDeviceAttributeAsyncEngineCount:
     *value = 1;
+    return hipSuccess;
+  case hipDeviceAttributePciBusId:
+    *value = device;
+    return hipSuccess;
+  case hipDeviceAttributeMaxBlocksPerMultiProcessor:
+    *value = 32;
+    return hipSuccess;
+  case hipDeviceAttributeMaxPitch:
+  case hipDeviceAttributeTotalConstantMemory:
+    *value = 2147483647;
+    return hipSuccess;
+  case hipDeviceAttributeTextureAlignment:
+  case hipDeviceAttributeTexturePitchAlignment:
+    *value = 256;
     return hipSuccess;
   default:
     if (name < hipDeviceAttributeCudaCompatibleBegin || name > hipDeviceAttributeAmdSpecificEnd)
@@ -180,17 +204,21 @@ hipError_t hipGetDeviceCount(int *count) {
     WAVESMITH_HIP_TRY(needResults(count));
     *count = 0;
     WAVESMITH_HIP_TRY(Front::get().usable());
-    *count = 1;
+    *count = Front::get().config().devices;
     return hipSuccess;
   });
 }
 hipError_t hipSetDevice(int device) {
-  return guarded([&] { return checkDevice(device); });
+  return guarded([&] {
+    WAVESMITH_HIP_TRY(checkDevice(device));
+    Front::currentDevice() = device;
+    return hipSuccess;
+  });
 }
 hipError_t hipGetDevice(int *device) {
   return guarded([&] {
     WAVESMITH_HIP_TRY(needResults(device));
-    *device = 0;
+    *device = Front::currentDevice();
     return hipSuccess;
   });
 }
@@ -198,7 +226,7 @@ hipError_t hipDeviceGet(hipDevice_t *device, int ordinal) {
   return guarded([&] {
     WAVESMITH_HIP_TRY(needResults(device));
     WAVESMITH_HIP_TRY(checkDevice(ordinal));
-    *device = 0;
+    *device = ordinal;
     return hipSuccess;
   });
 }
@@ -219,6 +247,10 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties, int device) {
     const Config config = Front::get().config();
     fillCommon(*properties, *config.chip);
     properties->gcnArch = config.chip->target == "gfx950" ? 950 : 942;
+    properties->pciBusID = device;
+    properties->canMapHostMemory = 1;
+    properties->managedMemory = properties->concurrentManagedAccess = 1;
+    properties->directManagedMemAccessFromHost = 1;
     properties->isLargeBar = 1;
     return hipSuccess;
   });
@@ -229,7 +261,10 @@ hipError_t hipGetDevicePropertiesR0600(WavesmithDevicePropertiesR0600 *propertie
     WAVESMITH_HIP_TRY(checkDevice(device));
     const Config config = Front::get().config();
     fillCommon(*properties, *config.chip);
-    std::memcpy(properties->uuid, "WAVESMITH-EMU-00", sizeof(properties->uuid));
+    std::memcpy(properties->uuid, uuidOf(device).data(), sizeof(properties->uuid));
+    properties->pciBusId = device;
+    properties->canMapHostMemory = 1;
+    properties->managedMemory = 1;
     properties->sharedMemPerMultiprocessor = properties->sharedMemPerBlock;
     properties->sharedMemPerBlockOptin = properties->sharedMemPerBlock;
     properties->regsPerMultiprocessor = 65536 * 2;
@@ -245,7 +280,7 @@ hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t name, int devi
   return guarded([&] {
     WAVESMITH_HIP_TRY(needResults(value));
     WAVESMITH_HIP_TRY(checkDevice(device));
-    return attribute(value, name);
+    return attribute(value, name, device);
   });
 }
 hipError_t hipDeviceGetName(char *name, int length, hipDevice_t device) {
@@ -263,7 +298,7 @@ hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device) {
   return guarded([&] {
     WAVESMITH_HIP_TRY(needResults(uuid));
     WAVESMITH_HIP_TRY(checkDevice(device));
-    std::memcpy(uuid->bytes, "WAVESMITH-EMU-00", sizeof(uuid->bytes));
+    std::memcpy(uuid->bytes, uuidOf(device).data(), sizeof(uuid->bytes));
     return hipSuccess;
   });
 }
@@ -279,8 +314,8 @@ hipError_t hipDeviceComputeCapability(int *major, int *minor, hipDevice_t device
   return guarded([&] {
     WAVESMITH_HIP_TRY(needResults(major, minor));
     WAVESMITH_HIP_TRY(checkDevice(device));
-    WAVESMITH_HIP_TRY(attribute(major, hipDeviceAttributeComputeCapabilityMajor));
-    return attribute(minor, hipDeviceAttributeComputeCapabilityMinor);
+    WAVESMITH_HIP_TRY(attribute(major, hipDeviceAttributeComputeCapabilityMajor, device));
+    return attribute(minor, hipDeviceAttributeComputeCapabilityMinor, device);
   });
 }
 hipError_t hipDeviceGetPCIBusId(char *text, int length, int device) {
@@ -289,16 +324,9 @@ hipError_t hipDeviceGetPCIBusId(char *text, int length, int device) {
     WAVESMITH_HIP_TRY(checkDevice(device));
     if (length < 13)
       return fail(hipErrorInvalidValue, "a bus id needs 13 bytes, got {}", length);
-    std::snprintf(text, static_cast<std::size_t>(length), "0000:00:00.0");
+    std::snprintf(text, static_cast<std::size_t>(length), "0000:%02x:00.0",
+                  static_cast<unsigned>(device) & 0xff);
     return hipSuccess;
-  });
-}
-hipError_t hipDeviceCanAccessPeer(int *can, int device, int peer) {
-  return guarded([&] {
-    WAVESMITH_HIP_TRY(needResults(can));
-    WAVESMITH_HIP_TRY(checkDevice(device));
-    *can = 0;
-    return checkDevice(peer);
   });
 }
 hipError_t hipDeviceGetLimit(size_t *value, hipLimit_t limit) {

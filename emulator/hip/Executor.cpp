@@ -113,6 +113,11 @@ std::shared_ptr<StreamState> Executor::pick() {
       candidates, {}, [](const auto &stream) { return stream->pending.front().sequence; });
 }
 
+void Executor::useClock(std::function<double()> clock) {
+  const std::lock_guard lock(mutex_);
+  clock_ = std::move(clock);
+}
+
 void Executor::work() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
@@ -141,9 +146,11 @@ void Executor::work() {
     if (error != hipSuccess && stream->error == hipSuccess)
       stream->error = error;
     operation.ticket->done = true;
-    operation.ticket->milliseconds = std::chrono::duration<double, std::milli>(
-                                         std::chrono::steady_clock::now().time_since_epoch())
-                                         .count();
+    operation.ticket->milliseconds = clock_
+                                         ? clock_()
+                                         : std::chrono::duration<double, std::milli>(
+                                               std::chrono::steady_clock::now().time_since_epoch())
+                                               .count();
     finished_.notify_all();
   }
 }

@@ -22,7 +22,7 @@ class Capture;
 /// The end of one piece of work; what an event remembers.
 struct Ticket {
   bool done = false;       ///< under the executor's mutex
-  double milliseconds = 0; ///< when it ended, on the host's steady clock
+  double milliseconds = 0; ///< when it ended, on the executor's clock
   std::weak_ptr<struct StreamState> stream;
 };
 
@@ -38,6 +38,7 @@ struct StreamState {
   bool nonBlocking = false;
   unsigned flags = 0;
   int priority = 0;
+  int device = 0;
   // Under the executor's mutex.
   std::deque<Operation> pending;
   bool running = false;
@@ -68,6 +69,9 @@ public:
   bool hasError(const StreamState &stream);
   /// Random turns of the streams by this seed; zero for the order of submission.
   void shuffle(std::uint64_t seed);
+  /// What tells the milliseconds when work ends, asked on the worker; null: the host's steady
+  /// clock.
+  void useClock(std::function<double()> clock);
   /// Ends the worker after the operation that it is in.
   void stop();
 
@@ -81,6 +85,7 @@ private:
   std::vector<std::shared_ptr<StreamState>> active_; ///< with pending work or an error
   std::uint64_t next_ = 0;
   std::uint64_t random_ = 0;
+  std::function<double()> clock_;
   bool stopping_ = false;
   std::thread worker_;
 };

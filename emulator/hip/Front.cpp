@@ -31,7 +31,39 @@ Front::Front() {
     config_ = *settings;
   else
     configError_ = "WAVESMITH_EMULATOR: " + settings.status().message();
+  applyConfig();
+}
+
+void Front::applyConfig() {
   executor_.shuffle(config_.randomStreams ? config_.run.seed : 0);
+  executor_.useClock(config_.modelledEvents
+                         ? std::function<double()>([this] { return modelledMilliseconds_.load(); })
+                         : nullptr);
+}
+
+int &Front::currentDevice() {
+  thread_local int device = 0;
+  return device;
+}
+
+hipError_t Front::checkDevice(int device) {
+  const int count = config().devices;
+  if (device >= 0 && device < count)
+    return hipSuccess;
+  return fail(hipErrorInvalidDevice, "device {}: there are {}, from 0", device, count);
+}
+
+hipError_t Front::changePeer(int peer, bool enable) {
+  WAVESMITH_HIP_TRY(checkDevice(peer));
+  const int own = currentDevice();
+  if (peer == own)
+    return fail(hipErrorInvalidDevice, "device {} is its own peer", peer);
+  const std::lock_guard lock(mutex);
+  if (enable && !peers_.insert({own, peer}).second)
+    return fail(hipErrorPeerAccessAlreadyEnabled, "from device {} to {}", own, peer);
+  if (!enable && peers_.erase({own, peer}) == 0)
+    return fail(hipErrorPeerAccessNotEnabled, "from device {} to {}", own, peer);
+  return hipSuccess;
 }
 
 hipError_t Front::usable() {
@@ -53,7 +85,7 @@ hipError_t Front::configure(std::string_view text) {
   if (!changed)
     return fail(hipErrorInvalidValue, changed.status());
   if (changed->chip->target != config_.chip->target) {
-    if (allocated_.load() != 0 || !modules_.empty())
+    if (!allocated_.empty() || !modules_.empty())
       return fail(hipErrorInvalidValue,
                   "chip={}: the target cannot change from {} to {} while memory or modules are in "
                   "use; free them or call hipDeviceReset first",
@@ -62,18 +94,18 @@ hipError_t Front::configure(std::string_view text) {
   }
   config_ = *changed;
   configError_.clear();
-  executor_.shuffle(config_.randomStreams ? config_.run.seed : 0);
+  applyConfig();
   return hipSuccess;
 }
 
 Expected<emulator::Device *> Front::device() {
   if (!device_) {
-    emulator::DeviceModel model;
-    {
-      const std::lock_guard lock(mutex);
-      model.target = config_.chip->target;
-    }
-    WAVESMITH_ASSIGN(device_, emulator::Device::create(model));
+    const std::lock_guard lock(mutex);
+    WAVESMITH_ASSIGN(device_,
+                     emulator::Device::create({.target = std::string(config_.chip->target)}));
+    for (const auto &[address, block] : blocks_)
+      if (!block.onDevice())
+        WAVESMITH_TRY(device_->mapHost({reinterpret_cast<std::byte *>(address), block.size}));
   }
   return device_.get();
 }
@@ -108,11 +140,13 @@ hipError_t Front::runKernel(const KernelTask &task, StreamState &stream) {
     return hipSuccess;
   Config settings = config();
   settings.run.chip = settings.chip->name;
+  settings.run.modelCycles |= settings.modelledEvents;
   emulator::LaunchConfig launch;
   launch.kernel = task.kernel;
   launch.grid = task.grid;
   launch.block = task.block;
   launch.dynamicLds = task.dynamicLds;
+  launch.together = task.together;
   launch.kernarg = task.kernarg;
   const std::lock_guard lock(deviceMutex_);
   const auto target = device();
@@ -122,6 +156,8 @@ hipError_t Front::runKernel(const KernelTask &task, StreamState &stream) {
   if (!run)
     return fail(hipErrorLaunchFailure, "kernel {}: {}", task.kernel, run.status().message());
   report_.add(task.kernel, *run, settings.run.checks);
+  if (settings.modelledEvents && run->modelled)
+    modelledMilliseconds_ = modelledMilliseconds_ + run->modelled->microseconds / 1000;
   log::trace("hip", "kernel ran name={} instructions={} seconds={:.3f} faults={}", task.kernel,
              run->instructions, run->seconds, run->faults.size());
   return run->clean() ? hipSuccess : hipErrorLaunchFailure;
@@ -210,10 +246,11 @@ hipError_t Front::reset() {
   streams_.clear();
   nullStream_->capture.reset();
   for (const auto &[address, block] : blocks_)
-    if (block.kind == Block::Kind::Host)
+    if (block.isOwnHost())
       std::free(reinterpret_cast<void *>(address));
   blocks_.clear();
-  allocated_ = 0;
+  allocated_.clear();
+  peers_.clear();
   device_.reset();
   return hipSuccess;
 }

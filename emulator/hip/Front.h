@@ -6,10 +6,12 @@
 // only enqueues takes it.
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -39,12 +41,16 @@ struct EventState {
 
 /// A range that a HIP pointer may name.
 struct Block {
-  enum class Kind { Device, Host, Registered, ModuleImage };
+  enum class Kind { Device, Host, Registered, Managed, ModuleImage };
   Kind kind = Kind::Device;
   std::uint64_t address = 0, size = 0;
   unsigned flags = 0;
   const LoadedModule *module = nullptr; ///< of an image
+  int device = 0;
+  const void *pool = nullptr; ///< the memory pool that it counts for
   bool onDevice() const { return kind == Kind::Device || kind == Kind::ModuleImage; }
+  /// Memory of the host that we allocated.
+  bool isOwnHost() const { return kind == Kind::Host || kind == Kind::Managed; }
 };
 
 /// Keeps objects alive by the handle that was given out for them.
@@ -92,13 +98,16 @@ public:
   Report &report() { return report_; }
 
   // Memory. `address` of a host block is the host pointer.
-  hipError_t allocate(std::uint64_t bytes, std::uint64_t *address);
+  hipError_t allocate(std::uint64_t bytes, std::uint64_t *address, const void *pool = nullptr);
+  hipError_t allocateManaged(std::uint64_t bytes, void **pointer);
   hipError_t allocateHost(std::uint64_t bytes, unsigned flags, void **pointer);
   hipError_t registerHost(void *pointer, std::uint64_t bytes, unsigned flags);
   hipError_t release(const void *pointer, bool host);
   hipError_t unregisterHost(const void *pointer);
   std::optional<Block> blockOf(const void *pointer);
-  std::uint64_t bytesAllocated() const { return allocated_.load(); }
+  std::uint64_t bytesAllocated(int device);
+  /// Of the blocks that were allocated from a pool.
+  std::uint64_t bytesOfPool(const void *pool);
   /// Resolves a pointer for an access of `bytes`; null or short ranges are errors with a text.
   hipError_t locate(const void *pointer, std::uint64_t bytes, const char *what, Location *location);
 
@@ -137,6 +146,11 @@ public:
   hipError_t allowedInCapture(const char *call);
   hipError_t reset();
 
+  /// The calling thread's device.
+  static int &currentDevice();
+  hipError_t checkDevice(int device);
+  hipError_t changePeer(int peer, bool enable);
+
   std::mutex mutex; ///< the tables below, stream captures, graphs
   Handles<struct GraphState> graphs;
   Handles<struct GraphExecState> graphExecs;
@@ -149,16 +163,25 @@ private:
   hipError_t runKernel(const KernelTask &task, StreamState &stream);
   hipError_t runCopy(const CopyTask &task);
   hipError_t runFill(const FillTask &task);
+  hipError_t reserve(std::uint64_t bytes);
+  void account(int device, std::uint64_t freed); ///< with the mutex held
+  hipError_t mapHost(const Block &block);
+  hipError_t allocateOnHost(std::uint64_t bytes, Block block, void **pointer);
+  hipError_t releaseBlock(const void *pointer, hipError_t otherwise, const char *what,
+                          const std::function<bool(const Block &)> &isRight);
+  void applyConfig(); ///< with the mutex held
   hipError_t copyRow(const Location &to, const Location &from, std::uint64_t bytes);
 
   Executor executor_;
   Report report_;
   std::mutex deviceMutex_;
   std::unique_ptr<emulator::Device> device_;
-  std::atomic<std::uint64_t> allocated_{0};
+  std::map<int, std::uint64_t> allocated_; ///< bytes, by device
+  std::atomic<double> modelledMilliseconds_{0};
   Config config_;
   std::string configError_; ///< why WAVESMITH_EMULATOR was refused
   std::map<std::uint64_t, Block> blocks_;
+  std::set<std::pair<int, int>> peers_; ///< who may reach whom
   Handles<LoadedModule> modules_;
   Handles<Function> functions_;
   Handles<StreamState> streams_;

@@ -112,10 +112,14 @@ hipError_t Front::findModule(hipModule_t handle, std::shared_ptr<LoadedModule> *
 
 hipError_t Front::unload(hipModule_t handle) {
   executor_.drainAll();
+  const std::lock_guard deviceLock(deviceMutex_);
   const std::lock_guard lock(mutex);
   const std::shared_ptr<LoadedModule> module = modules_.remove(handle);
   if (!module)
     return fail(hipErrorInvalidHandle, "{} is no loaded module", static_cast<void *>(handle));
+  if (device_)
+    if (const Status status = device_->unload(*module->placed); !status)
+      return fail(hipErrorUnknown, status);
   functions_.removeIf([&](const Function &function) { return function.module == module; });
   std::erase_if(blocks_, [&](const auto &entry) {
     return entry.second.kind == Block::Kind::ModuleImage && entry.second.module == module.get();

@@ -35,6 +35,7 @@ hipStream_t Front::addStream(unsigned flags, int priority) {
   stream->flags = flags;
   stream->nonBlocking = flags & hipStreamNonBlocking;
   stream->priority = priority;
+  stream->device = currentDevice();
   const std::lock_guard lock(mutex);
   return reinterpret_cast<hipStream_t>(streams_.add(std::move(stream)));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emulator/hip/Call.h"
+#include "emulator/hip/Copies.h"
 #include "emulator/hip/Front.h"
 #include "emulator/hip/Graph.h"
 
@@ -13,13 +14,10 @@ namespace {
 // Sources up to this size are copied at the call, as drivers stage pageable memory.
 constexpr std::size_t kSnapshotBytes = 64 << 10;
 
-struct Pitched {
-  void *to;
-  std::size_t toPitch;
-  const void *from;
-  std::size_t fromPitch;
-  std::size_t width, height;
-};
+/// The numbers of ROCm 6, which the reported version promises.
+unsigned memoryTypeOf(const Block &block) {
+  return block.kind == Block::Kind::Managed ? 3 : block.onDevice() ? 2 : 1;
+}
 
 std::uint64_t extent(std::size_t pitch, std::size_t width, std::size_t height) {
   return height == 0 || width == 0 ? 0 : pitch * (height - 1) + width;
@@ -68,62 +66,6 @@ bool isCapturing(hipStream_t handle) {
   return stream->capture != nullptr;
 }
 
-hipError_t copyAsync(const Pitched &copy, hipMemcpyKind kind, hipStream_t stream) {
-  CopyTask task;
-  WAVESMITH_HIP_TRY(makeCopy(copy, kind, &task));
-  if (copy.width == 0 || copy.height == 0)
-    return hipSuccess;
-  bool wait = false;
-  if (!isCapturing(stream)) {
-    // Pageable memory: HIP is done with the source, and has filled the target, when it returns.
-    const std::uint64_t bytes = extent(copy.fromPitch, copy.width, copy.height);
-    if (isPageable(task.from) && bytes <= kSnapshotBytes) {
-      const auto *source = static_cast<const std::byte *>(copy.from);
-      task.snapshot.assign(source, source + bytes);
-    }
-    wait = isPageable(task.to) || (isPageable(task.from) && task.snapshot.empty());
-  }
-  WAVESMITH_HIP_TRY(Front::get().submit(stream, std::move(task)));
-  return wait ? Front::get().synchronize(stream) : hipSuccess;
-}
-
-hipError_t copySync(const Pitched &copy, hipMemcpyKind kind, hipStream_t stream = nullptr) {
-  WAVESMITH_HIP_TRY(Front::get().allowedInCapture("a synchronous copy"));
-  CopyTask task;
-  WAVESMITH_HIP_TRY(makeCopy(copy, kind, &task));
-  if (copy.width == 0 || copy.height == 0)
-    return hipSuccess;
-  WAVESMITH_HIP_TRY(Front::get().submit(stream, std::move(task)));
-  return Front::get().synchronize(stream);
-}
-
-Pitched linear(void *to, const void *from, std::size_t bytes) {
-  return {to, bytes, from, bytes, bytes, 1};
-}
-
-hipError_t fill(void *to, std::size_t pitch, std::uint32_t value, unsigned elementSize,
-                std::size_t width, std::size_t height, hipStream_t stream, bool wait) {
-  Front &front = Front::get();
-  if (wait)
-    WAVESMITH_HIP_TRY(front.allowedInCapture("a synchronous fill"));
-  if (width > ~std::size_t{0} / elementSize / std::max<std::size_t>(height, 1))
-    return fail(hipErrorInvalidValue, "{} x {} elements", width, height);
-  FillTask task;
-  WAVESMITH_HIP_TRY(
-      front.locate(to, extent(pitch, width * elementSize, height), "destination", &task.to));
-  if (width == 0 || height == 0)
-    return hipSuccess;
-  if (isPageable(task.to))
-    return fail(hipErrorInvalidValue, "destination {} is no device memory", to);
-  task.value = value;
-  task.elementSize = elementSize;
-  task.width = width;
-  task.height = height;
-  task.pitch = pitch;
-  WAVESMITH_HIP_TRY(front.submit(stream, std::move(task)));
-  return wait ? front.synchronize(stream) : hipSuccess;
-}
-
 hipError_t allocateInto(void **pointer, std::size_t bytes) {
   if (!pointer)
     return fail(hipErrorInvalidValue, "null result pointer");
@@ -152,15 +94,68 @@ hipError_t releaseChecked(const void *pointer, bool host) {
 
 } // namespace
 
+namespace wavesmith::hipfront {
+
+hipError_t copyAsync(const Pitched &copy, hipMemcpyKind kind, hipStream_t stream) {
+  CopyTask task;
+  WAVESMITH_HIP_TRY(makeCopy(copy, kind, &task));
+  if (copy.width == 0 || copy.height == 0)
+    return hipSuccess;
+  bool wait = false;
+  if (!isCapturing(stream)) {
+    // Pageable memory: HIP is done with the source, and has filled the target, when it returns.
+    const std::uint64_t bytes = extent(copy.fromPitch, copy.width, copy.height);
+    if (isPageable(task.from) && bytes <= kSnapshotBytes) {
+      const auto *source = static_cast<const std::byte *>(copy.from);
+      task.snapshot.assign(source, source + bytes);
+    }
+    wait = isPageable(task.to) || (isPageable(task.from) && task.snapshot.empty());
+  }
+  WAVESMITH_HIP_TRY(Front::get().submit(stream, std::move(task)));
+  return wait ? Front::get().synchronize(stream) : hipSuccess;
+}
+
+hipError_t copySync(const Pitched &copy, hipMemcpyKind kind, hipStream_t stream) {
+  WAVESMITH_HIP_TRY(Front::get().allowedInCapture("a synchronous copy"));
+  CopyTask task;
+  WAVESMITH_HIP_TRY(makeCopy(copy, kind, &task));
+  if (copy.width == 0 || copy.height == 0)
+    return hipSuccess;
+  WAVESMITH_HIP_TRY(Front::get().submit(stream, std::move(task)));
+  return Front::get().synchronize(stream);
+}
+
+hipError_t fill(void *to, std::size_t pitch, std::uint32_t value, unsigned elementSize,
+                std::size_t width, std::size_t height, hipStream_t stream, bool wait) {
+  Front &front = Front::get();
+  if (wait)
+    WAVESMITH_HIP_TRY(front.allowedInCapture("a synchronous fill"));
+  if (width > ~std::size_t{0} / elementSize / std::max<std::size_t>(height, 1))
+    return fail(hipErrorInvalidValue, "{} x {} elements", width, height);
+  FillTask task;
+  WAVESMITH_HIP_TRY(
+      front.locate(to, extent(pitch, width * elementSize, height), "destination", &task.to));
+  if (width == 0 || height == 0)
+    return hipSuccess;
+  if (isPageable(task.to))
+    return fail(hipErrorInvalidValue, "destination {} is no device memory", to);
+  task.value = value;
+  task.elementSize = elementSize;
+  task.width = width;
+  task.height = height;
+  task.pitch = pitch;
+  WAVESMITH_HIP_TRY(front.submit(stream, std::move(task)));
+  return wait ? front.synchronize(stream) : hipSuccess;
+}
+
+} // namespace wavesmith::hipfront
+
 extern "C" {
 
 hipError_t hipMalloc(void **pointer, size_t bytes) {
   return guarded([&] { return allocateInto(pointer, bytes); });
 }
 hipError_t hipExtMallocWithFlags(void **pointer, size_t bytes, unsigned) {
-  return guarded([&] { return allocateInto(pointer, bytes); });
-}
-hipError_t hipMallocAsync(void **pointer, size_t bytes, hipStream_t) {
   return guarded([&] { return allocateInto(pointer, bytes); });
 }
 hipError_t hipMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
@@ -171,13 +166,18 @@ hipError_t hipMallocPitch(void **pointer, size_t *pitch, size_t width, size_t he
     return allocateInto(pointer, *pitch * height);
   });
 }
-hipError_t hipMallocManaged(void **, size_t, unsigned) {
-  return guarded([&] { return fail(hipErrorNotSupported, "no managed memory"); });
+hipError_t hipMallocManaged(void **pointer, size_t bytes, unsigned flags) {
+  return guarded([&] {
+    if (!pointer)
+      return fail(hipErrorInvalidValue, "null result pointer");
+    *pointer = nullptr;
+    if (flags != hipMemAttachGlobal && flags != hipMemAttachHost)
+      return fail(hipErrorInvalidValue, "managed memory with flags {:#x}", flags);
+    WAVESMITH_HIP_TRY(Front::get().allowedInCapture("an allocation"));
+    return bytes == 0 ? hipSuccess : Front::get().allocateManaged(bytes, pointer);
+  });
 }
 hipError_t hipFree(void *pointer) {
-  return guarded([&] { return releaseChecked(pointer, false); });
-}
-hipError_t hipFreeAsync(void *pointer, hipStream_t) {
   return guarded([&] { return releaseChecked(pointer, false); });
 }
 hipError_t hipHostMalloc(void **pointer, size_t bytes, unsigned flags) {
@@ -213,13 +213,14 @@ hipError_t hipHostGetFlags(unsigned *flags, void *pointer) {
     return hipSuccess;
   });
 }
-hipError_t hipHostGetDevicePointer(void **device, void *pointer, unsigned) {
+hipError_t hipHostGetDevicePointer(void **device, void *pointer, unsigned flags) {
   return guarded([&] {
     const auto block = Front::get().blockOf(pointer);
-    if (!device || !block || block->onDevice())
-      return fail(hipErrorInvalidValue, "{} is no pinned host memory", pointer);
-    *device = nullptr;
-    return fail(hipErrorNotSupported, "kernels cannot reach host memory here; copy it");
+    if (!device || flags != 0 || !block || block->onDevice())
+      return fail(hipErrorInvalidValue, "{} with flags {:#x} is no pinned host memory", pointer,
+                  flags);
+    *device = pointer;
+    return hipSuccess;
   });
 }
 hipError_t hipMemGetInfo(size_t *free, size_t *total) {
@@ -227,7 +228,7 @@ hipError_t hipMemGetInfo(size_t *free, size_t *total) {
     if (!free || !total)
       return fail(hipErrorInvalidValue, "null result pointer");
     *total = Front::get().config().chip->memoryGib << 30;
-    *free = *total - Front::get().bytesAllocated();
+    *free = *total - Front::get().bytesAllocated(Front::currentDevice());
     return hipSuccess;
   });
 }
@@ -251,9 +252,10 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void
     const auto block = Front::get().blockOf(pointer);
     if (!attributes || !block)
       return fail(hipErrorInvalidValue, "{} was not allocated or registered with HIP", pointer);
-    // The numbers of ROCm 6, which the reported version promises: 1 host, 2 device.
     *attributes = {};
-    attributes->memoryType = static_cast<hipMemoryType>(block->onDevice() ? 2 : 1);
+    attributes->memoryType = static_cast<hipMemoryType>(memoryTypeOf(*block));
+    attributes->device = block->device;
+    attributes->isManaged = block->kind == Block::Kind::Managed;
     attributes->devicePointer = const_cast<void *>(pointer);
     attributes->hostPointer = block->onDevice() ? nullptr : const_cast<void *>(pointer);
     attributes->allocationFlags = block->flags;
@@ -268,7 +270,7 @@ hipError_t hipPointerGetAttribute(void *data, hipPointer_attribute attribute,
       return fail(hipErrorInvalidValue, "{} was not allocated or registered with HIP", pointer);
     switch (attribute) {
     case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      *static_cast<unsigned *>(data) = block->onDevice() ? 2 : 1;
+      *static_cast<unsigned *>(data) = memoryTypeOf(*block);
       return hipSuccess;
     case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
       *static_cast<void **>(data) = pointer;
@@ -283,8 +285,10 @@ hipError_t hipPointerGetAttribute(void *data, hipPointer_attribute attribute,
       *static_cast<std::size_t *>(data) = block->size;
       return hipSuccess;
     case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      *static_cast<int *>(data) = block->device;
+      return hipSuccess;
     case HIP_POINTER_ATTRIBUTE_IS_MANAGED:
-      *static_cast<int *>(data) = 0;
+      *static_cast<bool *>(data) = block->kind == Block::Kind::Managed;
       return hipSuccess;
     default:
       return fail(hipErrorInvalidValue, "pointer attribute {}", static_cast<int>(attribute));

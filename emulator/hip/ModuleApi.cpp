@@ -19,15 +19,6 @@ hipError_t launch(hipFunction_t handle, dim3 grid, dim3 block, std::uint64_t lds
   return Front::get().submit(stream, std::move(task));
 }
 
-/// Workgroups run one after another on each core, so a grid that waits for itself would not end.
-hipError_t launchTogether(hipFunction_t function, dim3 grid, dim3 block, std::uint64_t lds,
-                          hipStream_t stream, void **parameters) {
-  if (std::uint64_t{grid.x} * grid.y * grid.z > 1)
-    return fail(hipErrorNotSupported, "a cooperative launch of {}x{}x{} workgroups; one works here",
-                grid.x, grid.y, grid.z);
-  return launch(function, grid, block, lds, stream, parameters, nullptr);
-}
-
 template <typename Use> hipError_t withFunction(const void *handle, Use &&use) {
   return guarded([&] {
     std::shared_ptr<Function> function;
@@ -68,6 +59,27 @@ int blocksPerUnit(const wavesmith::KernelInfo &info, int blockSize, std::size_t 
     blocks = static_cast<int>(std::min<std::uint64_t>(blocks, Front::get().config().chip->ldsKib *
                                                                   std::uint64_t{1024} / lds));
   return blocks;
+}
+
+/// All workgroups must fit the device at once, since they may wait for each other.
+hipError_t launchTogether(hipFunction_t handle, dim3 grid, dim3 block, std::uint64_t lds,
+                          hipStream_t stream, void **parameters) {
+  std::shared_ptr<Function> function;
+  WAVESMITH_HIP_TRY(Front::get().findFunction(handle, &function));
+  KernelTask task;
+  WAVESMITH_HIP_TRY(
+      Front::get().makeKernel(*function, grid, block, lds, parameters, nullptr, &task));
+  const std::uint64_t wanted = std::uint64_t{grid.x} * grid.y * grid.z;
+  const auto threads = static_cast<int>(block.x * block.y * block.z);
+  const std::uint64_t room =
+      static_cast<std::uint64_t>(blocksPerUnit(*function->info, threads, lds)) *
+      static_cast<std::uint64_t>(Front::get().config().chip->computeUnits);
+  if (wanted > room)
+    return fail(hipErrorCooperativeLaunchTooLarge,
+                "kernel {}: {} workgroups of {} threads, the device holds {} at once", task.kernel,
+                wanted, threads, room);
+  task.together = true;
+  return Front::get().submit(stream, std::move(task));
 }
 
 hipError_t occupancy(int *blocks, const void *function, int blockSize, std::size_t dynamicLds) {
@@ -204,6 +216,18 @@ hipError_t hipLaunchKernelExC(const WavesmithLaunchConfig *config, const void *f
   });
 }
 
+hipError_t hipExtLaunchKernel(const void *function, dim3 grid, dim3 block, void **parameters,
+                              size_t lds, hipStream_t stream, hipEvent_t start, hipEvent_t stop,
+                              int) {
+  return guarded([&] {
+    if (start)
+      WAVESMITH_HIP_TRY(Front::get().record(start, stream));
+    WAVESMITH_HIP_TRY(launch(static_cast<hipFunction_t>(const_cast<void *>(function)), grid, block,
+                             lds, stream, parameters, nullptr));
+    return stop ? Front::get().record(stop, stream) : hipSuccess;
+  });
+}
+
 hipError_t hipFuncGetAttribute(int *value, hipFunction_attribute attribute, hipFunction_t handle) {
   return withFunction(handle, [&](const wavesmith::KernelInfo &info) {
     if (!value)
@@ -264,6 +288,16 @@ hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *bloc
 hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function,
                                                         int blockSize, size_t lds) {
   return occupancy(blocks, function, blockSize, lds);
+}
+hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function,
+                                                                 int blockSize, size_t lds,
+                                                                 unsigned) {
+  return occupancy(blocks, function, blockSize, lds);
+}
+hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
+                                                            hipFunction_t function, size_t lds,
+                                                            int limit, unsigned) {
+  return potentialBlockSize(grid, block, function, lds, limit);
 }
 hipError_t hipModuleOccupancyMaxPotentialBlockSize(int *grid, int *block, hipFunction_t function,
                                                    size_t lds, int limit) {

@@ -58,6 +58,9 @@ void Report::add(const std::string &kernel, const emulator::RunReport &run,
   for (const emulator::Fault &fault : run.faults)
     if (totals_.faults.size() < kMaxFaults)
       totals_.faults.push_back(fault);
+  for (const emulator::Fault &warning : run.warnings)
+    if (totals_.warnings.size() < kMaxFaults)
+      totals_.warnings.push_back(warning.text());
   if (!run.faults.empty() && firstFault_.empty())
     firstFault_ = run.faults.front().text();
   Kernel &row = totals_.kernels[kernel];
@@ -117,8 +120,10 @@ std::string Report::json(const std::string &settings, bool reset) {
                               {"wave", fault.wave},
                               {"lane", fault.lane},
                               {"disassembly", fault.disassembly},
+                              {"source", fault.source},
                               {"message", fault.message},
                               {"text", fault.text()}});
+  root["warnings"] = totals.warnings;
   root["kernels"] = nlohmann::ordered_json::array();
   for (const auto &[name, kernel] : totals.kernels)
     root["kernels"].push_back({{"name", name},

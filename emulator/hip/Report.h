@@ -46,6 +46,7 @@ private:
     std::uint32_t checksRun = 0;
     std::array<std::uint64_t, emulator::kCheckKinds> faultCounts{};
     std::vector<emulator::Fault> faults;
+    std::vector<std::string> warnings;
     std::map<std::string, Kernel> kernels;
     std::optional<Modelled> modelled;
     std::map<std::pair<std::string, std::uint64_t>, Row> coverage;

@@ -156,10 +156,10 @@ hipError_t hipStreamGetPriority(hipStream_t handle, int *priority) {
   });
 }
 hipError_t hipStreamGetDevice(hipStream_t handle, hipDevice_t *device) {
-  return withStream(handle, [&](StreamState &) {
+  return withStream(handle, [&](StreamState &stream) {
     if (!device)
       return fail(hipErrorInvalidValue, "null result pointer");
-    *device = 0;
+    *device = stream.isNull ? Front::currentDevice() : stream.device;
     return hipSuccess;
   });
 }

@@ -27,6 +27,7 @@ struct KernelTask {
   std::string kernel;
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::uint32_t dynamicLds = 0;
+  bool together = false;          ///< a cooperative launch
   std::vector<std::byte> kernarg; ///< explicit arguments
 };
 

@@ -17,10 +17,12 @@ extern "C" {
 
 /* Changes settings: "chip=MI325X,order=vmem-early,lds-late,seed=7". Keys: chip, target, order,
  * seed, checks, threads, coverage, model (on or off: the cycle model), max_faults,
- * max_instructions, streams (fifo or random); a comma part without '=' continues the value before
- * it. Unnamed settings stay. The environment variable WAVESMITH_EMULATOR has the same form and is
- * read at the first HIP call. Returns 0, or a HIP error whose text wavesmithEmulatorLastError()
- * gives. A target cannot change while memory is allocated.
+ * max_instructions, streams (fifo or random), events (host or model: what their times count),
+ * hazards (auto, error or warning; auto: warnings in kernels without our note), devices (how many);
+ * a comma part without '=' continues the value before it. Unnamed settings stay. The environment
+ * variable WAVESMITH_EMULATOR has the same form and is read at the first HIP call. Returns 0, or a
+ * HIP error whose text wavesmithEmulatorLastError() gives. A target cannot change while memory is
+ * allocated.
  */
 WAVESMITH_EMULATOR_API int wavesmithEmulatorConfigure(const char *settings);
 /* Log settings instead of those of WAVESMITH_LOG, in its form. Returns 0, or a HIP error. */
@@ -33,9 +35,9 @@ WAVESMITH_EMULATOR_API const char *wavesmithEmulatorLastFault(void);
 WAVESMITH_EMULATOR_API const char *wavesmithEmulatorLastError(void);
 /* JSON about all kernels that finished since the last reset: {"launches", "instructions",
  * "seconds", "checks": {name: faults or null when not run}, "faults": [{...}],
- * "kernels": [{"name", "launches", "instructions", "seconds"}], "coverage": [{"kernel", "pc",
- * "disassembly", "count"}], "modelled": {"chip", "cycles", "microseconds", ...} or null,
- * "settings"}. Waits for nothing: synchronise first. */
+ * "warnings": [text], "kernels": [{"name", "launches", "instructions", "seconds"}], "coverage":
+ * [{"kernel", "pc", "disassembly", "count"}], "modelled": {"chip", "cycles", "microseconds", ...}
+ * or null, "settings"}. Waits for nothing: synchronise first. */
 WAVESMITH_EMULATOR_API const char *wavesmithEmulatorLastReport(int reset);
 
 #ifdef __cplusplus

@@ -80,6 +80,9 @@ Status addEmulatorReport(const HipTable &table, ExecLaunch *launch, ExecReport &
   }
   for (const auto &fault : root.value("faults", nlohmann::json::array()))
     report.faults.push_back(fault.value("text", std::string("a fault without a text")));
+  for (const auto &warning : root.value("warnings", nlohmann::json::array()))
+    if (warning.is_string())
+      report.warnings.push_back(warning.get<std::string>());
   if (report.coverage)
     for (const auto &row : root.value("coverage", nlohmann::json::array())) {
       ExecCoverage line{row.value("kernel", std::string()), row.value("pc", std::uint64_t{0}),
@@ -196,6 +199,7 @@ std::string ExecReport::json(int indent) const {
       counts[name] = nullptr;
   }
   root["faults"] = faults;
+  root["warnings"] = warnings;
   root["outputs"] = outputs;
   root["coverage"] = nullptr;
   if (coverage) {

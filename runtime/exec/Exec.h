@@ -47,8 +47,9 @@ struct ExecReport {
   std::vector<ExecLaunch> launches; ///< those that ran; a fault ends the list
   /// Faults per check, all eight; none = the check did not run.
   std::vector<std::pair<std::string, std::optional<std::uint64_t>>> checks;
-  std::vector<std::string> faults;  ///< the first, one line each
-  std::vector<std::string> outputs; ///< paths written
+  std::vector<std::string> faults;   ///< the first, one line each
+  std::vector<std::string> warnings; ///< hazards of foreign code; no faults
+  std::vector<std::string> outputs;  ///< paths written
   std::optional<std::vector<ExecCoverage>> coverage;
 
   bool ok() const { return faults.empty(); }

@@ -34,6 +34,8 @@ std::string describe(const ExecReport &report) {
     for (const ExecCoverage &row : *report.coverage)
       text += fmt::format("  {:>12}  {} + {:#06x}  {}\n", row.count, row.kernel, row.pc, row.text);
   }
+  for (const std::string &warning : report.warnings)
+    text += fmt::format("warning    {}\n", warning);
   for (const std::string &fault : report.faults)
     text += fmt::format("fault      {}\n", fault);
   return text + fmt::format("result     {}\n", report.ok() ? "clean" : "FAILED");
