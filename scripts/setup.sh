@@ -14,7 +14,7 @@ packages=(
   libamdhip64-dev libamd-comgr-dev
   libfmt-dev libcli11-dev nlohmann-json3-dev libssl-dev libhiredis-dev libsqlite3-dev
   libgtest-dev libgmock-dev libbenchmark-dev
-  ninja-build ccache cmake pkg-config g++ python3 python3-venv
+  ninja-build ccache cmake pkg-config g++ python3 python3-dev python3-venv
 )
 
 say() { printf '\n==> %s\n' "$*" >&2; }

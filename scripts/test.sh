@@ -3,8 +3,7 @@
 #
 #   scripts/test.sh                the default set
 #   scripts/test.sh --long         the long set too, and the runtime-only, asan and tsan builds
-#   scripts/test.sh --label lit    only tests of one label: unit lit emu device e2e fuzz
-#                                  clients (from PyPI; else only with --long)
+#   scripts/test.sh --label lit    only tests of one label: unit lit emu device e2e fuzz clients
 #   scripts/test.sh -- ARGS...     ARGS go to ctest
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -17,7 +16,7 @@ while (($#)); do
   --long) long=1 ;;
   --label) labels+=("${2:?--label needs a name}"); shift ;;
   --) shift; extra=("$@"); break ;;
-  -h | --help) sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+  -h | --help) sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
   *) printf 'error: unknown option %s (see --help)\n' "$1" >&2; exit 2 ;;
   esac
   shift
@@ -28,9 +27,7 @@ runTests() {
   scripts/setup.sh --preset "$1"
   local args=(--test-dir "$2" --output-on-failure --no-tests=error -j "${JOBS:-$(nproc)}")
   ((${#labels[@]})) && args+=(-L "^($(IFS='|'; echo "${labels[*]}"))\$")
-  local left='long'
-  [[ " ${labels[*]} " == *' clients '* ]] || left+='|clients'
-  ((long)) || args+=(-LE "^($left)\$")
+  ((long)) || args+=(-LE '^long$')
   printf '\n==> testing (%s)\n' "$1" >&2
   ctest "${args[@]}" "${extra[@]}"
 }

@@ -25,21 +25,33 @@ def skip(reason):
     sys.exit(SKIPPED)
 
 
+# What pip says when it reaches no index, whatever stands between.
+UNREACHABLE = ("Retrying (Retry", "from versions: none", "ProxyError", "ConnectionError")
+
+
 def make_environment(folder):
-    """Installs the requirements from PyPI; returns why not, or None."""
+    """Installs the requirements from PyPI; returns why that is impossible here, or None."""
     shutil.rmtree(folder, ignore_errors=True)
     for command in (
         [sys.executable, "-m", "venv", str(folder)],
         [str(folder / "bin/pip"), "install", "--quiet", "--disable-pip-version-check",
-         "--only-binary", ":all:", "-r", str(REQUIREMENTS)],
+         "--retries", "1", "--only-binary", ":all:", "-r", str(REQUIREMENTS)],
     ):  # fmt: skip
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=900)
         except (OSError, subprocess.TimeoutExpired) as error:
             return str(error)
         if done.returncode:
-            lines = (done.stderr or done.stdout).strip().splitlines()
-            return f"{' '.join(command[:3])}: {lines[-1] if lines else 'failed'}"
+            said = done.stderr + done.stdout
+            lines = said.strip().splitlines()
+            reason = f"{' '.join(command[:3])}: {lines[-1] if lines else 'failed'}"
+            if "venv" in command:
+                return f"they have no place: {reason}"
+            if any(sign in said for sign in UNREACHABLE):
+                return f"no package index answers: {reason}"
+            # The index answered: the pinned versions are at fault, which somebody must mend.
+            shutil.rmtree(folder, ignore_errors=True)
+            sys.exit(f"error: {reason}")
     return None
 
 

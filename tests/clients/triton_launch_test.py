@@ -10,9 +10,17 @@ clients.enter()
 
 import ctypes  # noqa: E402
 import os  # noqa: E402
+import pathlib  # noqa: E402
+import shutil  # noqa: E402
 import sys  # noqa: E402
+import sysconfig  # noqa: E402
 import types  # noqa: E402
 import unittest  # noqa: E402
+
+if not (pathlib.Path(sysconfig.get_paths()["include"]) / "Python.h").exists():
+    clients.skip("Triton compiles its driver, which needs Python.h (python3-dev)")
+if not any(map(shutil.which, ("cc", "gcc", "clang"))):
+    clients.skip("Triton compiles its driver, which needs a C compiler")
 
 os.environ["TRITON_CACHE_DIR"] = str(clients.SCRATCH / "triton-cache")
 

@@ -91,6 +91,35 @@ def atomics(X, Index, Total, Bins, Half, Top, Low, Wide, Lock, n, BLOCK: tl.cons
 
 
 @triton.jit
+def last_block(X, Part, Count, Out, n, BLOCK: tl.constexpr, BLOCKS: tl.constexpr):
+    """Who counts itself last adds up what the others left."""
+    pid = tl.program_id(0)
+    i = pid * BLOCK + tl.arange(0, BLOCK)
+    tl.store(Part + pid, tl.sum(tl.load(X + i, mask=i < n, other=0.0), 0))
+    tl.debug_barrier()
+    if tl.atomic_add(Count, 1) == BLOCKS - 1:
+        tl.store(Out, tl.sum(tl.load(Part + tl.arange(0, BLOCKS)), 0))
+
+
+@triton.jit
+def hand_over(X, Part, Flag, Out, n, BLOCK: tl.constexpr, BLOCKS: tl.constexpr):
+    """The first program waits for those after it, which raise flags: stream-K's way."""
+    pid = tl.program_id(0)
+    i = pid * BLOCK + tl.arange(0, BLOCK)
+    total = tl.sum(tl.load(X + i, mask=i < n, other=0.0), 0)
+    if pid != 0:
+        tl.store(Part + pid, total, cache_modifier=".wt")
+        tl.debug_barrier()
+        tl.store(Flag + pid, 1, cache_modifier=".wt")
+    else:
+        for k in range(1, BLOCKS):
+            while tl.load(Flag + k, cache_modifier=".cv", volatile=True) != 1:
+                pass
+            total += tl.load(Part + k, cache_modifier=".cv")
+        tl.store(Out, total)
+
+
+@triton.jit
 def float_math(X, Y, Out, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     ok = i < n
