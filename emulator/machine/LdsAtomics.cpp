@@ -97,6 +97,7 @@ void landLdsAtomic(Machine &machine, Wave &wave, PendingOp &op) {
     return landSwap(machine, wave, op);
   Workgroup &group = machine.group;
   int words = access.bytes / 4;
+  Flush flush = ldsFlush(kind, access.bytes, wave.mode);
   Results before;
   for (int lane = 0; lane < kLanes; ++lane) {
     u64 address = ldsAddress(op, lane, elementOffset(inst, 0));
@@ -109,8 +110,8 @@ void landLdsAtomic(Machine &machine, Wave &wave, PendingOp &op) {
     }
     std::memcpy(&old, &group.lds[address], access.bytes);
     // With two data operands the first is what to compare with.
-    u64 next = access.second ? applyAtomic(kind, old, second, data, access.bytes)
-                             : applyAtomic(kind, old, data, 0, access.bytes);
+    u64 next = access.second ? applyAtomic(kind, old, second, data, access.bytes, flush)
+                             : applyAtomic(kind, old, data, 0, access.bytes, flush);
     std::memcpy(&group.lds[address], &next, access.bytes);
     before.words[0][lane] = static_cast<u32>(old);
     before.words[1][lane] = static_cast<u32>(old >> 32);

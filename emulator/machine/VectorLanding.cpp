@@ -224,12 +224,15 @@ void landAtomic(Machine &machine, Wave &wave, PendingOp &op) {
     if (machine.log() && at.allocation)
       machine.noteAtomic(wave, op, lane);
     u64 data = op.data[0][lane], compare = op.data[words == 1 ? 1 : 2][lane], old;
+    Flush flush;
+    if (inst.row->format == Format::Flat && address >> 32 == kSharedAperture)
+      flush = ldsFlush(kind, access.bytes, wave.mode);
     if (words == 2) {
       data |= u64{op.data[1][lane]} << 32;
       compare |= u64{op.data[3][lane]} << 32;
-      old = exchange<u64>(at.bytes, kind, data, compare);
+      old = exchange<u64>(at.bytes, kind, data, compare, flush);
     } else {
-      old = exchange<u32>(at.bytes, kind, static_cast<u32>(data), static_cast<u32>(compare));
+      old = exchange<u32>(at.bytes, kind, static_cast<u32>(data), static_cast<u32>(compare), flush);
     }
     before[0][lane] = static_cast<u32>(old);
     before[1][lane] = static_cast<u32>(old >> 32);

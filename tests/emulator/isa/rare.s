@@ -92,6 +92,7 @@ kernel_begin
   s_waitcnt lgkmcnt(0)
   put 14, v4
   put 15, v5
+  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), 15
   v_mov_b32 v1, 0x80000000
   v_mov_b32 v2, 7
   v_mov_b32 v3, 0
