@@ -47,6 +47,13 @@ private:
   ScopedDiagnosticHandler handler_;
 };
 
+/// The format of the inputs, as notes name it; "" for BF16.
+std::string inputFormat(const KernelSpec &spec) {
+  const auto target = parseTarget(spec.target);
+  return target && spec.attention.dtype == DType::FP8 ? std::string(fp8FormatName(target->fp8))
+                                                      : "";
+}
+
 std::string noteJson(const KernelSpec &spec, const Toolchain &toolchain) {
   std::string layout = kAttentionLayout;
   if (const auto row = findRowKernel(spec.row.kernel); spec.isRowKernel() && row)
@@ -55,7 +62,7 @@ std::string noteJson(const KernelSpec &spec, const Toolchain &toolchain) {
                     .specKey = spec.key(),
                     .buildKey = buildKey(spec, toolchain),
                     .abi = layout,
-                    .fp8Format = "",
+                    .fp8Format = inputFormat(spec),
                     .schedule = spec.schedule.empty() ? "default" : spec.schedule,
                     .toolchain = toolchain.compilerBuild + " llvm " + toolchain.llvmVersion});
 }
@@ -63,23 +70,35 @@ std::string noteJson(const KernelSpec &spec, const Toolchain &toolchain) {
 /// What the schedule promises of each loop, from the figures of shape, schedule and instructions.
 LoopExpectation expectedLoops(const AttentionSpec &attention, const ScheduleRow &schedule,
                               const TargetFacts &target) {
-  constexpr int lanes = 64, elementBytes = 2;
-  const MfmaAtom &atom = atoms(target, ElementType::BF16).front();
+  constexpr int lanes = 64;
+  const bool fp8 = attention.dtype == DType::FP8, matrixSum = schedule.rowSum == "matrix";
+  const ElementType element = fp8 ? target.fp8 : ElementType::BF16;
+  const MfmaAtom &atom = atoms(target, element).front();
   const int scores = schedule.blockN * atom.n / lanes; // of a lane in a step
   auto readsOf = [&](int headDim, int bytesOfRead) {
-    return schedule.blockN * headDim * elementBytes / (lanes * bytesOfRead);
+    return schedule.blockN * headDim * bytesOf(element) / (lanes * bytesOfRead);
   };
   LoopExpectation expected;
   expected.loops = 4; // full and masked steps, for each wave group
-  expected.mfma = schedule.blockN * (attention.headDimQk + attention.headDimV) / (atom.m * atom.k);
+  expected.mfma = schedule.blockN * (attention.headDimQk + attention.headDimV) / (atom.m * atom.k) +
+                  (matrixSum ? schedule.blockN / atom.k : 0);
   expected.exp = scores;
   expected.ldsReads = readsOf(attention.headDimQk, 16) +
                       readsOf(attention.headDimV, target.transposeReads ? 8 : 16);
-  // fma, max3, exp, add for each score or pair, and the packed pairs.
-  const int packing = target.packedBf16Convert ? 1 : 3;
-  expected.valuBudget = scores + scores / 2 + scores + scores + packing * scores / 2;
-  expected.ldsWrites = target.transposeReads ? 0 : 2;
-  expected.stagingValu = target.transposeReads ? 0 : attention.headDimV / 16;
+  // fma, max3 and exp for each score or pair, an add unless the matrix core sums, and the pairs'
+  // converts.
+  const int packing = fp8 || target.packedBf16Convert ? 1 : 3;
+  expected.valuBudget =
+      scores + scores / 2 + scores + (matrixSum ? 0 : scores) + packing * scores / 2;
+  if (target.transposeReads) {
+    expected.ldsWrites = 0;
+  } else {
+    // One for each element of a dword; LLVM pairs the 4-byte stores of FP8 64x64.
+    expected.ldsWrites = fp8 && attention.headDimV > 64 ? 4 : 2;
+    // v_perm: one for two dwords, of each level of the transpose.
+    expected.stagingValu =
+        attention.headDimV * schedule.blockN * bytesOf(element) / 1024 * (fp8 ? 2 : 1);
+  }
   expected.maskedValu = 2 * scores + 1;
   expected.resultWaitStates = atom.passes + target.mfmaResultStates;
   return expected;

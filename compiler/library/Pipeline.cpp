@@ -36,11 +36,14 @@ void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options) 
   // Where it runs, and where its tiles lie.
   passes.addPass(createSelectAtoms({.target = options.target}));
   passes.addPass(createAssignLayouts());
+  passes.addPass(createFormSoftmax({.sum = std::string(row.rowSum),
+                                    .order = std::string(row.order),
+                                    .exponent = row.exponent,
+                                    .threshold = row.threshold}));
   passes.addPass(
       createPlaceInLds({.keyBuffers = row.keyBuffers, .valueBuffers = row.valueBuffers}));
   // When things happen.
-  passes.addPass(
-      createPipelineLoads({.ring = row.ring, .pre = row.pre, .threshold = row.threshold}));
+  passes.addPass(createPipelineLoads({.ring = row.ring, .pre = row.pre}));
   passes.addPass(createPeelMasks());
   passes.addPass(createInsertWaits());
   // Carry it out.

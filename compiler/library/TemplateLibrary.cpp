@@ -14,27 +14,77 @@ struct BuiltinTemplate {
 };
 #include "compiler/library/Templates.inc"
 
-// Start values from hand-scheduled prototypes; no tuner has looked at them yet.
-constexpr std::array<ScheduleRow, 2> kSchedules{{
-    {.name = "default",
-     .target = "gfx942",
-     .dtype = DType::BF16,
-     .blockN = 32,
-     .ring = 6,
-     .pre = 3,
-     .keyBuffers = 2,
-     .valueBuffers = 2,
-     .threshold = 8},
-    {.name = "default",
-     .target = "gfx950",
-     .dtype = DType::BF16,
-     .blockN = 64,
-     .ring = 7,
-     .pre = 3,
-     .keyBuffers = 3,
-     .valueBuffers = 4,
-     .threshold = 8},
-}};
+// Start values from hand-scheduled prototypes and the cycle model; no tuner has looked at them yet.
+// FP8 on gfx942, cycles of a step of both wave groups with sums by the vector ALU, windowed, and by
+// the matrix core, pipelined: 2844 and 2939 (192x128), 2748 and 2562 (128x128), 2496 and 2273
+// (64x64). Up to 128 the vector ALU is the bound.
+constexpr std::array kSchedules{
+    ScheduleRow{.name = "default",
+                .target = "gfx942",
+                .dtype = DType::BF16,
+                .headDimQk = 0,
+                .blockN = 32,
+                .ring = 6,
+                .pre = 3,
+                .keyBuffers = 2,
+                .valueBuffers = 2,
+                .rowSum = "vector",
+                .order = "pipelined",
+                .exponent = 0,
+                .threshold = 8},
+    ScheduleRow{.name = "default",
+                .target = "gfx950",
+                .dtype = DType::BF16,
+                .headDimQk = 0,
+                .blockN = 64,
+                .ring = 7,
+                .pre = 3,
+                .keyBuffers = 3,
+                .valueBuffers = 4,
+                .rowSum = "vector",
+                .order = "pipelined",
+                .exponent = 0,
+                .threshold = 8},
+    ScheduleRow{.name = "default",
+                .target = "gfx942",
+                .dtype = DType::FP8,
+                .headDimQk = 192,
+                .blockN = 64,
+                .ring = 5,
+                .pre = 3,
+                .keyBuffers = 2,
+                .valueBuffers = 2,
+                .rowSum = "vector",
+                .order = "windowed",
+                .exponent = 4,
+                .threshold = 3.9},
+    ScheduleRow{.name = "default",
+                .target = "gfx942",
+                .dtype = DType::FP8,
+                .headDimQk = 0,
+                .blockN = 64,
+                .ring = 5,
+                .pre = 3,
+                .keyBuffers = 2,
+                .valueBuffers = 2,
+                .rowSum = "matrix",
+                .order = "pipelined",
+                .exponent = 4,
+                .threshold = 3.9},
+    ScheduleRow{.name = "default",
+                .target = "gfx950",
+                .dtype = DType::FP8,
+                .headDimQk = 0,
+                .blockN = 128,
+                .ring = 4,
+                .pre = 3,
+                .keyBuffers = 3,
+                .valueBuffers = 4,
+                .rowSum = "matrix",
+                .order = "pipelined",
+                .exponent = 4,
+                .threshold = 4.8},
+};
 
 constexpr std::uint64_t kTemplateLimit = 1u << 20;
 
@@ -78,19 +128,25 @@ Expected<Selection> select(const KernelSpec &spec) {
   const std::string wanted = spec.schedule.empty() ? "default" : spec.schedule;
   const auto *row = std::ranges::find_if(kSchedules, [&](const ScheduleRow &candidate) {
     return candidate.name == wanted && candidate.target == spec.target &&
-           candidate.dtype == attention.dtype;
+           candidate.dtype == attention.dtype &&
+           (candidate.headDimQk == 0 || candidate.headDimQk == attention.headDimQk);
   });
   if (row == kSchedules.end())
     return error(StatusCode::Unsupported, "no schedule '{}' for {} on {}; known: default", wanted,
                  dtypeName(attention.dtype), spec.target);
   auto flag = [](bool value) { return value ? "true" : "false"; };
+  const bool fp8 = attention.dtype == DType::FP8;
+  WAVESMITH_ASSIGN(const Target target, parseTarget(spec.target));
+  const std::string_view input = !fp8                               ? "bf16"
+                                 : target.fp8 == Fp8Format::E4M3Ocp ? "f8E4M3FN"
+                                                                    : "f8E4M3FNUZ";
   Selection selection;
   selection.templateName = "attention";
   selection.schedule = row;
   selection.parameters = fmt::format(
-      "block_m={},block_n={},head_dim_qk={},head_dim_v={},input=bf16,scaled=false,causal={},"
+      "block_m={},block_n={},head_dim_qk={},head_dim_v={},input={},scaled={},causal={},"
       "write_lse={},split_kv={}",
-      kAttentionBlockM, row->blockN, attention.headDimQk, attention.headDimV,
+      kAttentionBlockM, row->blockN, attention.headDimQk, attention.headDimV, input, flag(fp8),
       flag(attention.causal), flag(attention.writeLse), flag(attention.splitKv));
   return selection;
 }

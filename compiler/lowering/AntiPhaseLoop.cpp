@@ -45,7 +45,10 @@ LoopState LoopState::rebuilt(ValueRange values) const {
 AntiPhaseLoop::AntiPhaseLoop(KernelFrame &frame, QueryFragments &query, TileStream &keys,
                              TileStream &values, ScoreFunctions scoreFunctions)
     : frame_(frame), query_(query), keys_(keys), values_(values),
-      scoreFunctions_(std::move(scoreFunctions)), softmax_(frame) {}
+      scoreFunctions_(std::move(scoreFunctions)), softmax_(frame) {
+  if (frame.schedule().rowSum == RowSum::Matrix)
+    sumSelector_ = softmax_.sumSelector();
+}
 
 LoopState AntiPhaseLoop::emitPrologue(WaveGroup group) {
   Emitter &e = frame_.emit();
@@ -122,20 +125,30 @@ SmallVector<Value> AntiPhaseLoop::emitSoftmax(LoopState &state, bool masked) {
   return softmax_.probabilities(scores, state.softmax);
 }
 
-void AntiPhaseLoop::addOutputProducts(MatrixPhase &phase, const LoopState &state,
-                                      SmallVector<Value> valueBases,
-                                      ArrayRef<Value> probabilities) {
-  for (Value output : state.outputs)
-    phase.addAccumulator(output);
+int AntiPhaseLoop::addRowSum(MatrixPhase &phase, const LoopState &state,
+                             ArrayRef<Value> probabilities) {
+  const int accumulator = phase.addAccumulator(state.softmax.rowSum);
+  for (Value operand : probabilities)
+    phase.addProduct(*frame_.rowSumAtom(), sumSelector_, operand, accumulator);
+  return accumulator;
+}
+
+int AntiPhaseLoop::addOutputProducts(MatrixPhase &phase, const LoopState &state,
+                                     SmallVector<Value> valueBases, ArrayRef<Value> probabilities) {
   const int blocks = static_cast<int>(state.outputs.size());
+  int last = 0;
+  for (Value output : state.outputs)
+    last = phase.addAccumulator(output);
+  const int first = last + 1 - blocks;
   for (int index = 0; index < values_.fragments(); ++index) {
     const int fragment = phase.addFragment(
         [this, valueBases, index] { return values_.readFragment(valueBases, index); });
     const int parts = values_.operandsPerFragment();
     for (int part = 0; part < parts; ++part)
       phase.addProduct(fragment, part, probabilities[parts * (index / blocks) + part],
-                       index % blocks);
+                       first + index % blocks);
   }
+  return first;
 }
 
 int AntiPhaseLoop::addScoreProducts(MatrixPhase &phase, SmallVector<Value> keyBases) {
@@ -203,7 +216,11 @@ void AntiPhaseLoop::emitTile(WaveGroup group, LoopState &state, TileKind kind) {
   e.schedBarrier();
 
   MatrixPhase phase(e, frame_.atom(), schedule.ring, schedule.pre);
-  addOutputProducts(phase, state, std::move(valueBases), probabilities);
+  // The row sums need no fragment, so they hide the first one's latency.
+  std::optional<int> rowSum;
+  if (sumSelector_)
+    rowSum = addRowSum(phase, state, probabilities);
+  const int outputs = addOutputProducts(phase, state, std::move(valueBases), probabilities);
   const int scores = addScoreProducts(phase, std::move(keyBases));
   StreamState stream;
   Value tile;
@@ -226,7 +243,9 @@ void AntiPhaseLoop::emitTile(WaveGroup group, LoopState &state, TileKind kind) {
   e.schedBarrier();
 
   for (auto [index, output] : llvm::enumerate(state.outputs))
-    output = phase.accumulator(static_cast<int>(index));
+    output = phase.accumulator(outputs + static_cast<int>(index));
+  if (rowSum)
+    state.softmax.rowSum = phase.accumulator(*rowSum);
   state.scores = scoresOf(phase, scores);
   state.stream = stream;
   state.tile = tile;

@@ -63,8 +63,11 @@ public:
 private:
   void emitIdleTile(WaveGroup group, LoopState &state);
   mlir::SmallVector<Value> emitSoftmax(LoopState &state, bool masked);
-  void addOutputProducts(MatrixPhase &phase, const LoopState &state,
-                         mlir::SmallVector<Value> valueBases, mlir::ArrayRef<Value> probabilities);
+  /// Returns the sum's accumulator.
+  int addRowSum(MatrixPhase &phase, const LoopState &state, mlir::ArrayRef<Value> probabilities);
+  /// Returns the first of the accumulators, in the order of the outputs.
+  int addOutputProducts(MatrixPhase &phase, const LoopState &state,
+                        mlir::SmallVector<Value> valueBases, mlir::ArrayRef<Value> probabilities);
   /// Returns the first of the accumulators, one for each block of keys.
   int addScoreProducts(MatrixPhase &phase, mlir::SmallVector<Value> keyBases);
   mlir::SmallVector<Value> scoresOf(const MatrixPhase &phase, int first) const;
@@ -81,6 +84,7 @@ private:
   TileStream &keys_, &values_;
   ScoreFunctions scoreFunctions_;
   OnlineSoftmax softmax_;
+  Value sumSelector_; ///< null: the vector ALU adds
 };
 
 } // namespace wavesmith::compiler

@@ -39,6 +39,8 @@ struct AttachAliasScopes : public PassWrapper<AttachAliasScopes, OperationPass<L
         load.setAliasScopesAttr(reads);
       } else if (auto read = dyn_cast<ROCDL::ds_read_tr16_b64>(op)) {
         read.setAliasScopesAttr(reads);
+      } else if (auto read = dyn_cast<ROCDL::ds_read_tr8_b64>(op)) {
+        read.setAliasScopesAttr(reads);
       } else if (auto store = dyn_cast<LLVM::StoreOp>(op); store && isLds(store.getAddr())) {
         // Between barriers no wave reads what another stores, by construction of the loops.
         store.setNoaliasScopesAttr(reads);

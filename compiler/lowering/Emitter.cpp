@@ -172,6 +172,13 @@ Value Emitter::packBf16(Value low, Value high, PRounding rounding) {
   return perm(rounded(high), lowBits, kHighHalves);
 }
 
+Value Emitter::convertFp8(Value low, Value high, Value word) {
+  Value old = word ? word : LLVM::PoisonOp::create(builder_, i32()).getResult();
+  return ROCDL::CvtPkFp8F32Op::create(builder_, i32(), low, high, old,
+                                      word ? builder_.getBoolAttr(true)
+                                           : builder_.getBoolAttr(false));
+}
+
 Value Emitter::laneMap(const std::vector<BitField> &fields, Value x) {
   Value sum;
   for (const BitField &field : fields) {
@@ -212,7 +219,10 @@ std::pair<Value, Value> Emitter::withPartner(Value partner, Value a) {
 Value Emitter::mfma(const MfmaAtom &atom, Value a, Value b, Value c) {
   Value none = constant(0);
   OperationState state(builder_.getLoc(), StringRef(atom.op));
-  state.addOperands({a, b, c, none, none, none});
+  state.addOperands({a, b, c});
+  // Broadcast controls; or formats, where 0 is e4m3, and scales, where 0 selects the instruction
+  // without them.
+  state.addOperands(SmallVector<Value>(atom.form == OperandForm::I32x8 ? 6 : 3, none));
   state.addTypes(c.getType());
   return builder_.create(state)->getResult(0);
 }
@@ -230,7 +240,10 @@ Value Emitter::offset(Value pointer, int bytes) {
 Value Emitter::loadLds(Value pointer, Type type, int align) {
   return LLVM::LoadOp::create(builder_, type, pointer, align);
 }
-Value Emitter::loadLdsTransposed(Value pointer) {
+Value Emitter::loadLdsTransposed(Value pointer, int elementBytes) {
+  if (elementBytes == 1)
+    return ROCDL::ds_read_tr8_b64::create(builder_, vector(2, i32()), pointer, ArrayAttr(),
+                                          ArrayAttr(), ArrayAttr());
   Type type = vector(4, builder_.getBF16Type());
   Value read = ROCDL::ds_read_tr16_b64::create(builder_, type, pointer, ArrayAttr(), ArrayAttr(),
                                                ArrayAttr());

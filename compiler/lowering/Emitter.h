@@ -75,6 +75,9 @@ public:
 
   /// Two floats as two bf16 in one dword, `low` in the low half.
   Value packBf16(Value low, Value high, PRounding rounding);
+  /// Two floats in the target's FP8 format, to nearest even: in the low half of a word whose other
+  /// half is undefined, or, given such a word, in its high half.
+  Value convertFp8(Value low, Value high, Value word);
 
   Value laneMap(const std::vector<BitField> &fields, Value x);
   Value perm(Value high, Value low, std::uint32_t selector); ///< v_perm_b32
@@ -91,7 +94,9 @@ public:
   Value loadLds(Value pointer, Type type, int align);
   /// 8 bytes of a transpose of 16-bit elements: of 16 lanes, lane 4 r + q points to columns 4 q..
   /// of row r, and lane c receives rows 0..3 of column c.
-  Value loadLdsTransposed(Value pointer);
+  /// Of 8-bit elements: lane 2 r + s points to columns 8 s.. of row r, and lane c receives rows
+  /// 0..7 of column c.
+  Value loadLdsTransposed(Value pointer, int elementBytes);
   void storeLds(Value value, Value pointer, int align);
   /// A raw buffer over [base, base + bytes); base must be uniform, bytes is a uniform i32.
   Value bufferResource(Value base, Value bytes);

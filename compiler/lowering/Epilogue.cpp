@@ -15,17 +15,41 @@ constexpr int kNowhere = 1 << 30;
 constexpr std::size_t kRunColumns = 8;
 } // namespace
 
+Epilogue::Epilogue(KernelFrame &frame) : frame_(frame) {
+  Emitter &e = frame_.emit();
+  const KernelArguments &a = frame_.arguments();
+  const WorkUnit &unit = frame_.unit();
+  Value row = e.add(unit.qBegin, unit.q0);
+  out_ = frame_.address(a.out, row, a.outRowStride, unit.head, a.outHeadStride);
+  if (frame_.shape().writeLse)
+    lse_ = frame_.address(a.lse, row, e.constant64(4), unit.head, a.lseHeadStride);
+  if (!frame_.shape().splitKv)
+    return;
+  auto slotBase = [&](Value base, int rowBytes) {
+    Value bytes = e.constant64(std::int64_t{frame_.schedule().blockM} * rowBytes);
+    return e.offset(base,
+                    LLVM::MulOp::create(e.builder(), e.signExtend(unit.slot), bytes).getResult());
+  };
+  isPartial_ = e.compare(LLVM::ICmpPredicate::sge, unit.slot, e.constant(0));
+  out_ = e.select(isPartial_, slotBase(a.partialOut, frame_.shape().headDimV * 4), out_);
+  Value partialLse = slotBase(a.partialLse, 4);
+  lse_ = lse_ ? e.select(isPartial_, partialLse, lse_) : partialLse;
+}
+
 SmallVector<Epilogue::Run> Epilogue::normalise(ArrayRef<Value> outputs, Value rowSum) {
   Emitter &e = frame_.emit();
   Value hasKeys = e.compare(LLVM::ICmpPredicate::ne, e.bitcast(rowSum, e.i32()), e.constant(0));
-  Value inverse = e.reciprocal(rowSum), zero = e.constant(0.0f);
+  Value factor = e.reciprocal(rowSum), zero = e.constant(0.0f);
+  if (frame_.outputScale())
+    factor = e.fmul(factor, frame_.outputScale());
   SmallVector<Run> runs;
   for (const auto &[column, place] : placesOfColumns()) {
-    if (runs.empty() || runs.back().values.size() == kRunColumns)
+    const bool follows =
+        !runs.empty() && column == runs.back().column + static_cast<int>(runs.back().values.size());
+    if (!follows || runs.back().values.size() == kRunColumns)
       runs.push_back({.values = {}, .column = column});
     Run &run = runs.back();
-    assert(column == run.column + static_cast<int>(run.values.size()) && "columns in whole runs");
-    Value value = e.fmul(e.element(outputs[place.block], place.accumulator), inverse);
+    Value value = e.fmul(e.element(outputs[place.block], place.accumulator), factor);
     // Not by multiplication: a masked key's NaN would pass it.
     run.values.push_back(e.select(hasKeys, value, zero));
   }
@@ -56,10 +80,10 @@ Value Epilogue::logSumExp(const SoftmaxState &state, Value rowSum) {
                   e.constant(-std::numeric_limits<float>::infinity()));
 }
 
-void Epilogue::storeRowValue(Value value, Value base) {
+void Epilogue::storeLse(Value value) {
   Emitter &e = frame_.emit();
   Value rows = e.maximum(frame_.unitRows(), e.constant(0));
-  Value resource = e.bufferResource(base, e.shiftLeft(rows, 2));
+  Value resource = e.bufferResource(lse_, e.shiftLeft(rows, 2));
   Value first = e.compare(LLVM::ICmpPredicate::eq, frame_.half(), e.constant(0));
   Value bytes = e.select(first, e.shiftLeft(frame_.unitRow(), 2), e.constant(kNowhere));
   e.bufferStore(value, resource, bytes);
@@ -67,13 +91,10 @@ void Epilogue::storeRowValue(Value value, Value base) {
 
 void Epilogue::storeFinal(ArrayRef<Run> runs, Value lse) {
   Emitter &e = frame_.emit();
-  const KernelArguments &a = frame_.arguments();
-  const WorkUnit &unit = frame_.unit();
-  Value row = e.add(unit.qBegin, unit.q0);
-  Value base = frame_.address(a.out, row, a.outRowStride, unit.head, a.outHeadStride);
+  Value rowStride = frame_.arguments().outRowStride;
   Value resource = e.bufferResource(
-      base, frame_.extent(frame_.unitRows(), a.outRowStride, frame_.shape().headDimV * 2));
-  Value bytes = e.add(e.mul(frame_.unitRow(), e.truncate(a.outRowStride)),
+      out_, frame_.extent(frame_.unitRows(), rowStride, frame_.shape().headDimV * 2));
+  Value bytes = e.add(e.mul(frame_.unitRow(), e.truncate(rowStride)),
                       e.mul(frame_.half(), 2 * halfColumns()));
   for (const Run &run : runs) {
     SmallVector<Value> words;
@@ -82,32 +103,25 @@ void Epilogue::storeFinal(ArrayRef<Run> runs, Value lse) {
     e.bufferStore(e.packVector(words), resource, e.add(bytes, 2 * run.column));
   }
   if (frame_.shape().writeLse)
-    storeRowValue(lse, frame_.address(a.lse, row, e.constant64(4), unit.head, a.lseHeadStride));
+    storeLse(lse);
 }
 
 void Epilogue::storePartial(ArrayRef<Run> runs, Value lse) {
   Emitter &e = frame_.emit();
-  const KernelArguments &a = frame_.arguments();
-  const int rowBytes = frame_.shape().headDimV * 4, rows = frame_.schedule().blockM;
-  auto slotBase = [&](Value base, int bytes) {
-    Value offset =
-        LLVM::MulOp::create(e.builder(), e.signExtend(frame_.unit().slot), e.constant64(bytes));
-    return e.offset(base, offset);
-  };
-  Value resource = e.bufferResource(slotBase(a.partialOut, rows * rowBytes),
-                                    e.maximum(e.mul(frame_.unitRows(), rowBytes), e.constant(0)));
+  const int rowBytes = frame_.shape().headDimV * 4;
+  Value resource =
+      e.bufferResource(out_, e.maximum(e.mul(frame_.unitRows(), rowBytes), e.constant(0)));
   Value bytes = e.add(e.mul(frame_.unitRow(), rowBytes), e.mul(frame_.half(), 4 * halfColumns()));
   for (const Run &run : runs)
-    for (int quad : {0, 4})
+    for (int quad = 0; quad < static_cast<int>(run.values.size()); quad += 4)
       e.bufferStore(e.packVector(ArrayRef<Value>(run.values).slice(quad, 4)), resource,
                     e.add(bytes, 4 * (run.column + quad)));
-  storeRowValue(lse, slotBase(a.partialLse, rows * 4));
+  storeLse(lse);
 }
 
 void Epilogue::emit(ArrayRef<Value> outputs, const SoftmaxState &state) {
   Emitter &e = frame_.emit();
-  auto [one, other] = e.withPartner(frame_.partner(), state.rowSum);
-  Value rowSum = e.fadd(one, other);
+  Value rowSum = OnlineSoftmax(frame_).total(state);
   SmallVector<Run> runs = normalise(outputs, rowSum);
   Value lse = logSumExp(state, rowSum);
   if (!frame_.shape().splitKv) {
@@ -115,8 +129,7 @@ void Epilogue::emit(ArrayRef<Value> outputs, const SoftmaxState &state) {
     return;
   }
   Block *partial = e.newBlock({}), *whole = e.newBlock({}), *next = e.newBlock({});
-  Value isPartial = e.compare(LLVM::ICmpPredicate::sge, frame_.unit().slot, e.constant(0));
-  e.branchIf(isPartial, partial, {}, whole, {});
+  e.branchIf(isPartial_, partial, {}, whole, {});
   e.setBlock(partial);
   storePartial(runs, lse);
   e.branch(next, {});

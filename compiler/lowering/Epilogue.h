@@ -13,12 +13,14 @@ class Epilogue {
 public:
   using Value = mlir::Value;
 
-  explicit Epilogue(KernelFrame &frame) : frame_(frame) {}
+  /// Emits where the results go: the few registers that say so cost less through the loops than
+  /// the arguments that it comes from.
+  explicit Epilogue(KernelFrame &frame);
   /// Ends in the block where the kernel may return.
   void emit(mlir::ArrayRef<Value> outputs, const SoftmaxState &state);
 
 private:
-  /// Eight consecutive columns of this lane's row: floats, and their first column without the
+  /// Up to eight consecutive columns of this lane's row: floats, and their first column without the
   /// lane's own share, halfColumns * half.
   struct Run {
     mlir::SmallVector<Value> values;
@@ -36,9 +38,11 @@ private:
   void storeFinal(mlir::ArrayRef<Run> runs, Value lse);
   void storePartial(mlir::ArrayRef<Run> runs, Value lse);
   /// One float32 per row, from the lanes of half 0.
-  void storeRowValue(Value value, Value base);
+  void storeLse(Value value);
 
   KernelFrame &frame_;
+  Value out_, lse_; ///< the unit's first row; lse_ is null if nothing has an LSE
+  Value isPartial_; ///< of kernels with splits
 };
 
 } // namespace wavesmith::compiler

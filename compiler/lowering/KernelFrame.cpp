@@ -25,6 +25,7 @@ KernelFrame::KernelFrame(ModuleOp module, StringRef name, const KernelShape &sha
                          const KeyLimits &limits)
     : shape_(shape), schedule_(schedule), target_(target),
       atom_(atoms(target, shape.element).front()),
+      rowSumAtom_(compiler::rowSumAtom(target, shape.element)),
       keys_(keyImage(atom_, schedule, shape.headDimQk, target)),
       values_(valueImage(atom_, schedule, shape.headDimV, target)) {
   values_.offset = keys_.totalBytes(); // all in one LDS object
@@ -32,6 +33,7 @@ KernelFrame::KernelFrame(ModuleOp module, StringRef name, const KernelShape &sha
   createLds(module, name);
   emitIds();
   emitUnit();
+  emitScales();
   emitTileCounts(limits);
 }
 
@@ -44,7 +46,8 @@ void KernelFrame::createFunction(ModuleOp module, StringRef name) {
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type(), f32 = builder.getF32Type();
 
   SmallVector<Type> types(11, global);
-  types[7] = constantMemory;
+  for (int index : {7, 8, 9, 10})
+    types[index] = constantMemory;
   types.append(9, i64);
   types.append({f32, i32});
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
@@ -69,7 +72,7 @@ void KernelFrame::createFunction(ModuleOp module, StringRef name) {
     passthrough.push_back(builder.getStringAttr(input));
   function_.setPassthroughAttr(builder.getArrayAttr(passthrough));
 
-  for (int index : {0, 1, 2, 7}) {
+  for (int index : {0, 1, 2, 7, 8, 9, 10}) {
     function_.setArgAttr(index, LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
     function_.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
   }
@@ -100,7 +103,8 @@ void KernelFrame::createFunction(ModuleOp module, StringRef name) {
                         &a.outRowStride,
                         &a.outHeadStride,
                         &a.lseHeadStride,
-                        &a.scaleLog2})
+                        &a.scaleLog2,
+                        &a.sharedDescales})
     *member = *argument++;
 }
 
@@ -149,6 +153,27 @@ void KernelFrame::emitUnit() {
                         &unit_.kv0, &unit_.kv1, &unit_.head, &unit_.kvHead, &unit_.slot})
     *member = e.element(load, word++);
   unitRows_ = e.minimum(e.sub(unit_.lenQ, unit_.q0), e.constant(schedule_.blockM));
+}
+
+void KernelFrame::emitScales() {
+  Emitter &e = emit();
+  scoreScale_ = arguments_.scaleLog2;
+  if (!shape_.scaled)
+    return;
+  auto descale = [&](Value base, Value head, std::uint32_t sharedBit) {
+    Value shared =
+        e.compare(LLVM::ICmpPredicate::ne,
+                  e.bitAnd(arguments_.sharedDescales, static_cast<int>(sharedBit)), e.constant(0));
+    Value index = e.zeroExtend(e.shiftLeft(e.select(shared, e.constant(0), head), 2));
+    auto load = LLVM::LoadOp::create(e.builder(), e.f32(), e.offset(base, index), 4);
+    load.setInvariant(true);
+    return load.getResult();
+  };
+  Value q = descale(arguments_.descaleQ, unit_.head, kSharedDescaleQ);
+  Value k = descale(arguments_.descaleK, unit_.kvHead, kSharedDescaleK);
+  // There is no scalar float multiplication, but one register serves the whole wave.
+  scoreScale_ = e.readFirstLane(e.fmul(scoreScale_, e.fmul(q, k)));
+  outputScale_ = descale(arguments_.descaleV, unit_.kvHead, kSharedDescaleV);
 }
 
 void KernelFrame::emitTileCounts(const KeyLimits &limits) {

@@ -18,7 +18,7 @@ struct KernelArguments {
   mlir::Value descaleQ, descaleK, descaleV;
   mlir::Value qRowStride, qHeadStride, kRowStride, kHeadStride, vRowStride, vHeadStride;
   mlir::Value outRowStride, outHeadStride, lseHeadStride;
-  mlir::Value scaleLog2;
+  mlir::Value scaleLog2, sharedDescales;
 };
 
 /// The last key that a query sees (i32), from the query's index and the lengths of its sequence; it
@@ -43,6 +43,7 @@ public:
   const KernelShape &shape() const { return shape_; }
   const Schedule &schedule() const { return schedule_; }
   const MfmaAtom &atom() const { return atom_; }
+  const MfmaAtom *rowSumAtom() const { return rowSumAtom_; } ///< null if there is none
   const LdsImage &keys() const { return keys_; }
   const LdsImage &values() const { return values_; }
   /// Wait states from an MFMA until other instructions may use its result.
@@ -53,6 +54,9 @@ public:
   const KernelArguments &arguments() const { return arguments_; }
   const WorkUnit &unit() const { return unit_; }
   Value lds() const { return lds_; }
+  /// Uniform: what turns a product of q and k into the exponent of 2, descales included.
+  Value scoreScale() const { return scoreScale_; }
+  Value outputScale() const { return outputScale_; } ///< V's descale; null without
 
   Value lane() const { return lane_; }           ///< 0..63
   Value column() const { return column_; }       ///< lane % 32: the query of this lane
@@ -81,17 +85,20 @@ private:
   void createLds(mlir::ModuleOp module, llvm::StringRef name);
   void emitIds();
   void emitUnit();
+  void emitScales();
   void emitTileCounts(const KeyLimits &limits);
 
   KernelShape shape_;
   Schedule schedule_;
   const TargetFacts &target_;
   MfmaAtom atom_;
+  const MfmaAtom *rowSumAtom_;
   LdsImage keys_, values_;
   mlir::LLVM::LLVMFuncOp function_;
   std::unique_ptr<Emitter> emit_;
   KernelArguments arguments_;
   WorkUnit unit_;
+  Value scoreScale_, outputScale_;
   Value lds_, lane_, column_, half_, wave_, groupWave_, unitRow_, unitRows_, partner_;
   Value fullTiles_, groupTiles_[2], allTiles_, keyLimit_;
 };

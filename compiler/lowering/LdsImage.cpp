@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -22,6 +23,8 @@ constexpr int kSegmentBytes = 128;
 constexpr int kPadBytes = 16;
 /// Keeps transposing reads of four consecutive lines off each other's banks: 64 bytes of each.
 constexpr int kTransposePadBytes = 64;
+/// The same of eight lines: 32 bytes of each.
+constexpr int kTransposeBytesPadBytes = 32;
 constexpr int kFragmentBytes = 16;
 
 int log2(int powerOfTwo) { return __builtin_ctz(static_cast<unsigned>(powerOfTwo)); }
@@ -94,6 +97,47 @@ int LaneMap::evaluate(int laneId, int waveId) const {
   return evaluateFields(lane, laneId) + evaluateFields(wave, waveId);
 }
 
+namespace {
+
+/// Fragments of two or more 16-byte reads, whose 32-byte chunks follow each other in the row.
+void setChunks(LdsImage &image, const MfmaAtom &atom) {
+  image.fragmentBytes = std::max(kFragmentBytes, 4 * atom.operandRegisters);
+  image.pieces.clear();
+  for (int piece = 0; piece < image.fragmentBytes; piece += kFragmentBytes)
+    image.pieces.push_back(2 * piece);
+}
+
+/// Of 128 keys by wide DMA: 64-byte pieces of 16 rows in a line, of every fourth row. Four lines
+/// make half of the keys, and whatever lanes are served together read other quarters of 256 bytes.
+LdsImage fourthRowsImage(LdsImage image, const MfmaAtom &atom) {
+  constexpr int width = 64, linesOfSegment = 8, rowsApart = 4;
+  if (image.rowBytes % width != 0 || 2 * image.fragmentBytes > width || atom.m != kBlock)
+    return {};
+  const int segmentBytes = linesOfSegment * image.lineBytes;
+  image.segments.push_back(
+      {.globalRow = {.lane = {{2, 4, rowsApart}}, .wave = {{0, 2, 1}}},
+       .globalColumn = {.lane = {{0, 2, image.transferBytes}}, .wave = {}},
+       .read = {.lane = {{0, 2, image.lineBytes}, {2, 3, width}, {5, 1, kFragmentBytes}},
+                .wave = {}}});
+  for (int column = 0; column < image.rowBytes; column += width)
+    for (int half : {0, 1})
+      image.transfers.push_back(
+          {.segment = 0,
+           .row = half * image.rows / 2,
+           .column = column,
+           .lds = column / width * segmentBytes + half * rowsApart * image.lineBytes});
+  for (int block = 0; block < image.rows / kBlock; ++block)
+    for (int column = 0; column < image.rowBytes; column += 2 * image.fragmentBytes)
+      image.fragments.push_back(
+          {.segment = 0,
+           .immediate = column / width * segmentBytes + block / 2 * rowsApart * image.lineBytes +
+                        block % 2 * kBlock / rowsApart * width + column % width});
+  image.bufferBytes = image.rowBytes / width * segmentBytes;
+  return image;
+}
+
+} // namespace
+
 LdsImage keyImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
                   const TargetFacts &target) {
   LdsImage image;
@@ -107,6 +151,9 @@ LdsImage keyImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
   const int lineData = kLanes * image.transferBytes;
   image.lineBytes = lineData + kPadBytes;
   image.waveBytes = image.lineBytes;
+  setChunks(image, atom);
+  if (image.transferBytes == 16 && image.rows == 128)
+    return fourthRowsImage(std::move(image), atom);
   const int blocks = image.rows / kBlock;
   if (atom.m != kBlock || image.rows % kBlock != 0)
     return {};
@@ -141,7 +188,7 @@ LdsImage keyImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
                                  .column = column,
                                  .lds = (line + first) * image.lineBytes});
     for (int block = 0; block < blocks; ++block)
-      for (int chunk = 0; chunk < width; chunk += 2 * kFragmentBytes)
+      for (int chunk = 0; chunk < width; chunk += 2 * image.fragmentBytes)
         fragmentsOfBlock[block].push_back(
             {.segment = segment, .immediate = line * image.lineBytes + block * blockBytes + chunk});
     line += lines;
@@ -260,12 +307,68 @@ LdsImage transposeReadImage(const MfmaAtom &atom, const Schedule &schedule, int 
   return image;
 }
 
+/// The same of 8-bit elements: a read takes, for each 16 lanes, 8 keys of 16 columns, so 16 keys
+/// for the wave: quads 0 and 2 for its lower half and quads 1 and 3 for its upper, as a lane's
+/// weights have them. The keys that the lower half reads lie in 8 lines.
+LdsImage transposeReadBytesImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
+                                 const TargetFacts &target) {
+  LdsImage image;
+  image.kind = LdsImage::Kind::TransposeReads;
+  image.rows = schedule.blockN;
+  image.rowBytes = headDim;
+  image.buffers = schedule.vBuffers;
+  image.transferBytes = target.maxDmaBytes;
+  const int lineData = kLanes * image.transferBytes;
+  const int rowsOfLine = lineData / image.rowBytes, laneBits = log2(kLanes / rowsOfLine);
+  const int lines = image.rows / rowsOfLine;
+  constexpr int readRows = 16;
+  if (atom.m != kBlock || atom.k % readRows != 0 || image.rows % atom.k != 0 ||
+      (lines != 8 && lines != 16) || rowsOfLine * image.rowBytes != lineData)
+    return {};
+  image.lineBytes = lineData + kTransposeBytesPadBytes;
+  image.bufferBytes = lines * image.lineBytes;
+  image.waveBytes = image.lineBytes;
+  // Row bits 0, 1 and 3 choose one of 8 lines. Bit 2, the half, doubles the lines if there are 16,
+  // else the places in a line; there the higher bits are.
+  const bool halfInLines = lines == 16;
+  const BitField half{laneBits, halfInLines ? 0 : 1, 4};
+  const int placeBit = halfInLines ? 0 : 1;
+  const BitField further{laneBits + placeBit, 6 - laneBits - placeBit, readRows};
+  image.segments.push_back(
+      {.globalRow = {.lane = {half, further}, .wave = {{0, 2, 1}}},
+       .globalColumn = {.lane = {{0, laneBits, image.transferBytes}}, .wave = {}},
+       .read = {.lane = {{0, 1, 8},
+                         {1, 2, image.lineBytes},
+                         {3, 1, 4 * image.lineBytes},
+                         {4, 1, 16},
+                         {5, 1, halfInLines ? 8 * image.lineBytes : image.rowBytes}},
+                .wave = {}}});
+  image.column = {.lane = {{0, 5, 1}}, .wave = {{0, 5, kBlock}}};
+  for (int line = 0; line < lines; line += kGroupWaves)
+    image.transfers.push_back({.segment = 0,
+                               .row = line / 4 % 2 * 8 + line / 8 * 4,
+                               .column = 0,
+                               .lds = line * image.lineBytes});
+
+  auto placeOf = [&](int row) { return (row / readRows << placeBit) * image.rowBytes; };
+  image.fragmentBytes = 4 * atom.operandRegisters;
+  image.pieces.clear();
+  for (int row = 0; row < atom.k; row += readRows)
+    image.pieces.push_back(placeOf(row));
+  for (int row = 0; row < image.rows; row += atom.k)
+    for (int block = 0; block < headDim / kBlock; ++block)
+      image.fragments.push_back({.segment = 0, .immediate = placeOf(row) + block * kBlock});
+  return image;
+}
+
 } // namespace
 
 LdsImage valueImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
                     const TargetFacts &target) {
-  return target.transposeReads ? transposeReadImage(atom, schedule, headDim, target)
-                               : transposedImage(atom, schedule, headDim);
+  if (!target.transposeReads)
+    return transposedImage(atom, schedule, headDim);
+  return bytesOf(atom.input) == 1 ? transposeReadBytesImage(atom, schedule, headDim, target)
+                                  : transposeReadImage(atom, schedule, headDim, target);
 }
 
 BankConflicts bankConflicts(const LdsImage &image, const TargetFacts &target) {
@@ -318,7 +421,8 @@ std::string streamReason(const char *name, const LdsImage &image, const StreamWa
 std::string unsupportedReason(const KernelShape &shape, const Schedule &schedule,
                               const TargetFacts &target) {
   if (atoms(target, shape.element).empty())
-    return fmt::format("input type is not bf16: only bf16 is lowered for {}", target.name);
+    return fmt::format("target {} multiplies no {}: want bf16 or {}", target.name,
+                       nameOf(shape.element), nameOf(target.fp8));
   constexpr std::array<std::pair<int, int>, 3> kDims{{{192, 128}, {128, 128}, {64, 64}}};
   if (std::find(kDims.begin(), kDims.end(), std::pair{shape.headDimQk, shape.headDimV}) ==
       kDims.end())
@@ -338,6 +442,17 @@ std::string unsupportedReason(const KernelShape &shape, const Schedule &schedule
   if (schedule.pipelineDistance < 1 || schedule.maxChains < 1 || schedule.sumChains < 1 ||
       schedule.maxChains > 8 || schedule.sumChains > 8)
     return "softmax pipeline distance and chains: want 1..8";
+  // Written so that NaN is refused.
+  const double range = std::log2(largestOf(shape.element));
+  const double reach = double{schedule.weightExponent} + double{schedule.rescaleThreshold};
+  if (!(schedule.rescaleThreshold >= 0 && reach <= range))
+    return fmt::format("weights up to 2^({} + {}): want a threshold from 0 and a sum of at most "
+                       "{:.2f} for {}",
+                       schedule.weightExponent, schedule.rescaleThreshold, range,
+                       nameOf(shape.element));
+  if (schedule.rowSum == RowSum::Matrix && !rowSumAtom(target, shape.element))
+    return fmt::format("sums of {} by the matrix core: {} has no instruction for them",
+                       nameOf(shape.element), target.name);
   for (auto [name, image, waits] :
        {std::tuple{"K", &keys, &schedule.keyWaits}, std::tuple{"V", &values, &schedule.valueWaits}})
     if (std::string reason = streamReason(name, *image, *waits, schedule.pre); !reason.empty())

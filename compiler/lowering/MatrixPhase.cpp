@@ -22,7 +22,11 @@ void MatrixPhase::addProduct(int fragment, int part, Value b, int accumulator) {
   for (Product &product : products_)
     if (product.fragment == fragment)
       product.lastUse = false;
-  products_.push_back({fragment, part, b, accumulator, true});
+  products_.push_back({&atom_, fragment, part, nullptr, b, accumulator, true});
+}
+
+void MatrixPhase::addProduct(const MfmaAtom &atom, Value a, Value b, int accumulator) {
+  products_.push_back({&atom, -1, 0, a, b, accumulator, false});
 }
 
 void MatrixPhase::addSideOperation(int slot, std::function<void()> operation) {
@@ -42,9 +46,11 @@ void MatrixPhase::emit() {
   for (int slot = 0; slot <= last; ++slot) {
     const Product &product = products_[slot];
     requestFragments(product.fragment + 1);
-    Value a = operands_[product.fragment][product.part];
+    Value a = product.a ? product.a : operands_[product.fragment][product.part];
     Value &accumulator = accumulators_[product.accumulator];
-    accumulator = emit_.mfma(atom_, a, product.b, accumulator);
+    accumulator = emit_.mfma(*product.atom, a, product.b, accumulator);
+    if (slot == 0)
+      emit_.schedBarrier(); // what stands before the first MFMA is paid by both groups
     freed += product.lastUse;
     requestFragments(freed + ring_);
     for (auto &[wanted, operation] : sideOperations_)

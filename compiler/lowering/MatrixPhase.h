@@ -25,6 +25,8 @@ public:
   int addAccumulator(Value initial);
   /// The next MFMA: accumulator += fragment's operand number `part` * b.
   void addProduct(int fragment, int part, Value b, int accumulator);
+  /// The next MFMA, of another atom and without a fragment: accumulator += a * b.
+  void addProduct(const MfmaAtom &atom, Value a, Value b, int accumulator);
   /// `operation` right after MFMA number `slot` (from 0; past the end: the last one).
   void addSideOperation(int slot, std::function<void()> operation);
 
@@ -34,10 +36,11 @@ public:
 
 private:
   struct Product {
-    int fragment, part;
-    Value b;
+    const MfmaAtom *atom;
+    int fragment, part; ///< where `a` is to be read; -1: it is given
+    Value a, b;
     int accumulator;
-    bool lastUse;
+    bool lastUse; ///< of the fragment
   };
   void requestFragments(int count);
 

@@ -1,5 +1,7 @@
 #include "compiler/lowering/OnlineSoftmax.h"
 
+#include "compiler/lowering/WordPacker.h"
+
 namespace wavesmith::compiler {
 
 using namespace mlir;
@@ -13,7 +15,9 @@ constexpr std::pair<int, int> kRarely{1, 2000};
 
 SoftmaxState OnlineSoftmax::initial() {
   Emitter &e = frame_.emit();
-  return {.rowSum = e.constant(0.0f), .bias = e.constant(kInitialBias)};
+  Value none = sumsByMatrix() ? e.zero(e.vector(frame_.rowSumAtom()->accumulatorRegisters, e.f32()))
+                              : e.constant(0.0f);
+  return {.rowSum = none, .bias = e.constant(kInitialBias)};
 }
 
 Value OnlineSoftmax::tileMaximum(ArrayRef<Value> scores) {
@@ -33,8 +37,10 @@ Value OnlineSoftmax::tileMaximum(ArrayRef<Value> scores) {
 void OnlineSoftmax::rescaleIfOutgrown(Value tileMaximum, SoftmaxState &state,
                                       MutableArrayRef<Value> outputs) {
   Emitter &e = frame_.emit();
-  Value scale = frame_.arguments().scaleLog2;
-  Value threshold = e.constant(frame_.schedule().rescaleThreshold);
+  const Schedule &schedule = frame_.schedule();
+  Value scale = frame_.scoreScale();
+  Value exponent = e.constant(schedule.weightExponent);
+  Value threshold = e.constant(schedule.weightExponent + schedule.rescaleThreshold);
   auto outgrown = [&](Value maximum) {
     return e.compare(LLVM::FCmpPredicate::ogt, e.fma(maximum, scale, state.bias), threshold);
   };
@@ -51,15 +57,18 @@ void OnlineSoftmax::rescaleIfOutgrown(Value tileMaximum, SoftmaxState &state,
   e.setBlock(rare);
   auto [one, other] = e.withPartner(frame_.partner(), tileMaximum);
   Value rowMaximum = e.fmax(one, other);
-  Value moved = e.fneg(e.fmul(rowMaximum, scale));
+  Value moved = e.fsub(exponent, e.fmul(rowMaximum, scale));
   Value bias = e.select(outgrown(rowMaximum), moved, state.bias);
   Value factor = e.exp2(e.fsub(bias, state.bias));
+  auto times = [&](Value value) {
+    auto vector = dyn_cast<VectorType>(value.getType());
+    return e.fmul(value,
+                  vector ? e.splat(factor, static_cast<int>(vector.getNumElements())) : factor);
+  };
   SmallVector<Value> scaled;
-  for (Value output : outputs) {
-    const auto registers = cast<VectorType>(output.getType()).getNumElements();
-    scaled.push_back(e.fmul(output, e.splat(factor, static_cast<int>(registers))));
-  }
-  scaled.append({e.fmul(state.rowSum, factor), bias});
+  for (Value output : outputs)
+    scaled.push_back(times(output));
+  scaled.append({times(state.rowSum), bias});
   e.branch(next, scaled);
 
   e.setBlock(next);
@@ -69,38 +78,131 @@ void OnlineSoftmax::rescaleIfOutgrown(Value tileMaximum, SoftmaxState &state,
   state.bias = next->getArgument(outputs.size() + 1);
 }
 
-SmallVector<Value> OnlineSoftmax::probabilities(ArrayRef<Value> scores, SoftmaxState &state) {
-  Emitter &e = frame_.emit();
-  const Schedule &schedule = frame_.schedule();
-  const int count = static_cast<int>(scores.size()), distance = schedule.pipelineDistance;
-  SmallVector<Value> exponents(count), p(count), words;
-  SmallVector<Value> sums(schedule.sumChains);
+/// The elements of one tile on their way from scores to words, each step asked for by number; what
+/// is out of range does nothing, so that orders need no special cases at their ends.
+class OnlineSoftmax::Elements {
+public:
+  Elements(KernelFrame &frame, ArrayRef<Value> scores, Value bias)
+      : frame_(frame), scores_(scores), bias_(bias), p_(scores.size()),
+        sums_(frame.schedule().rowSum == RowSum::Vector ? frame.schedule().sumChains : 0),
+        packer_(frame.emit(), frame.shape().element, frame.schedule().pRounding) {}
+
+  int count() const { return static_cast<int>(scores_.size()); }
+  void fma(int i) {
+    if (has(i))
+      p_[i] = frame_.emit().fma(scores_[i], frame_.scoreScale(), bias_);
+  }
+  void exp2(int i) {
+    if (has(i))
+      p_[i] = frame_.emit().exp2(p_[i]);
+  }
+  void add(int i) {
+    if (!has(i) || sums_.empty())
+      return;
+    Value &sum = sums_[i % sums_.size()];
+    sum = sum ? frame_.emit().fadd(sum, p_[i]) : p_[i];
+  }
+  void pack(int i) {
+    if (has(i))
+      packer_.add(p_[i]);
+  }
+
+  ArrayRef<Value> words() const { return packer_.words(); }
+  Value sum() {
+    Value all;
+    for (Value sum : sums_)
+      all = all ? frame_.emit().fadd(all, sum) : sum;
+    return all;
+  }
+
+private:
+  bool has(int i) const { return i >= 0 && i < count(); }
+
+  KernelFrame &frame_;
+  ArrayRef<Value> scores_;
+  Value bias_;
+  SmallVector<Value> p_; ///< exponent, then weight
+  SmallVector<Value> sums_;
+  WordPacker packer_;
+};
+
+void OnlineSoftmax::emitPipelined(Elements &elements) {
   // Element i: fma, `distance` later exp2, again `distance` later the sum and the pack, so that no
   // instruction waits for the one before it. Scalar on purpose: packed f32 does not overlap the
   // other wave's matrix instructions.
-  for (int step = 0; step < count + 2 * distance; ++step) {
-    if (step < count)
-      exponents[step] = e.fma(scores[step], frame_.arguments().scaleLog2, state.bias);
-    if (int i = step - distance; i >= 0 && i < count)
-      p[i] = e.exp2(exponents[i]);
-    if (int i = step - 2 * distance; i >= 0 && i < count) {
-      Value &sum = sums[i % schedule.sumChains];
-      sum = sum ? e.fadd(sum, p[i]) : p[i];
-      if (i % 2)
-        words.push_back(e.packBf16(p[i - 1], p[i], schedule.pRounding));
-    }
+  const int distance = frame_.schedule().pipelineDistance;
+  for (int i = 0; i < elements.count() + 2 * distance; ++i) {
+    elements.fma(i);
+    elements.exp2(i - distance);
+    elements.add(i - 2 * distance);
+    elements.pack(i - 2 * distance);
   }
-  Value tileSum;
-  for (Value sum : sums)
-    tileSum = tileSum ? e.fadd(tileSum, sum) : sum;
-  state.rowSum = e.fadd(state.rowSum, tileSum);
+}
+
+void OnlineSoftmax::emitWindowed(Elements &elements) {
+  Emitter &e = frame_.emit();
+  // The other wave issues an MFMA every 32 clocks, which takes 4 of them. Groups of one exp2 (16
+  // clocks) and 12 clocks of other work leave that gap where it is; an exp2 that straddles it would
+  // delay the MFMA. A pair of elements makes two groups: one with its convert (8 clocks), one with
+  // its adds.
+  elements.fma(0);
+  elements.fma(1);
+  for (int i = 0; i < elements.count() + 2; i += 2) {
+    elements.exp2(i);
+    elements.fma(i + 2);
+    elements.pack(i - 2);
+    elements.pack(i - 1);
+    e.schedBarrier();
+    elements.exp2(i + 1);
+    elements.fma(i + 3);
+    elements.add(i - 2);
+    elements.add(i - 1);
+    if (sumsByMatrix())
+      e.nop(1); // instead of the adds
+    e.schedBarrier();
+  }
+}
+
+SmallVector<Value> OnlineSoftmax::probabilities(ArrayRef<Value> scores, SoftmaxState &state) {
+  Emitter &e = frame_.emit();
+  Elements elements(frame_, scores, state.bias);
+  if (frame_.schedule().order == SoftmaxOrder::Windowed)
+    emitWindowed(elements);
+  else
+    emitPipelined(elements);
+  if (Value sum = elements.sum())
+    state.rowSum = e.fadd(state.rowSum, sum);
 
   SmallVector<Value> operands;
   const MfmaAtom &atom = frame_.atom();
-  for (std::size_t word = 0; word < words.size(); word += atom.operandRegisters)
-    operands.append(e.matrixOperands(
-        e.packVector(ArrayRef<Value>(words).slice(word, atom.operandRegisters)), atom));
+  for (ArrayRef<Value> words = elements.words(); !words.empty();
+       words = words.drop_front(atom.operandRegisters))
+    operands.append(e.matrixOperands(e.packVector(words.take_front(atom.operandRegisters)), atom));
   return operands;
+}
+
+Value OnlineSoftmax::sumSelector() {
+  Emitter &e = frame_.emit();
+  // P's operand holds query lane % 32, so the 16 columns of the sum see queries c and c + 16 in
+  // turn of their four lane groups g. Row r of the result goes to lane group r / 4: ones where the
+  // parities of g and r / 4 agree give each lane the two groups of its own query.
+  auto bit = [&](int index) { return e.bitAnd(e.shiftRight(frame_.lane(), index), 1); };
+  Value mine = e.compare(LLVM::ICmpPredicate::eq, bit(4), bit(2));
+  const std::uint32_t one = oneOf(frame_.shape().element);
+  const std::uint32_t ones =
+      bytesOf(frame_.shape().element) == 1 ? one * 0x01010101 : one * 0x10001;
+  Value word = e.select(mine, e.constant(static_cast<int>(ones)), e.constant(0));
+  const MfmaAtom &atom = *frame_.rowSumAtom();
+  SmallVector<Value> words(atom.operandRegisters, word);
+  return e.matrixOperands(e.packVector(words), atom).front();
+}
+
+Value OnlineSoftmax::total(const SoftmaxState &state) {
+  Emitter &e = frame_.emit();
+  if (sumsByMatrix())
+    return e.element(state.rowSum, 0);
+  auto [one, other] = e.withPartner(frame_.partner(), state.rowSum);
+  return e.fadd(one, other);
 }
 
 } // namespace wavesmith::compiler

@@ -1,7 +1,8 @@
 #pragma once
 // The softmax phase of one tile. A row lives in one lane and its partner lane ^ 32; both keep the
 // same reference, so the common path exchanges nothing: P = exp2(score * scale + bias) with
-// bias = -reference * scale, and only a row that outgrew its reference by the threshold moves it.
+// bias = exponent - reference * scale, and only a row that outgrew its reference by the threshold
+// moves it.
 
 #include "compiler/lowering/KernelFrame.h"
 
@@ -9,8 +10,9 @@ namespace wavesmith::compiler {
 
 /// Per lane, carried from tile to tile.
 struct SoftmaxState {
-  mlir::Value rowSum; ///< of this lane's half of the keys
-  mlir::Value bias;   ///< minus the reference in log2 units, the same in both lanes of a row
+  /// Of this lane's half of the keys; by the matrix core: of all keys, in each of its registers.
+  mlir::Value rowSum;
+  mlir::Value bias; ///< see above, the same in both lanes of a row
 };
 
 class OnlineSoftmax {
@@ -26,10 +28,20 @@ public:
   /// bits do not depend on its neighbours.
   void rescaleIfOutgrown(Value tileMaximum, SoftmaxState &state,
                          mlir::MutableArrayRef<Value> outputs);
-  /// P of the tile as matrix operands, one per k step; adds to the row sum.
+  /// P of the tile as matrix operands, one per k step; the vector ALU adds to the row sum here.
   mlir::SmallVector<Value> probabilities(mlir::ArrayRef<Value> scores, SoftmaxState &state);
+  /// The matrix core adds in the matrix phase: that operand of the row-sum atom which gives every
+  /// lane the sum of its own row. The row 16 further takes part with 0, so a NaN there shows here.
+  Value sumSelector();
+  /// The whole row's sum from its lane's.
+  Value total(const SoftmaxState &state);
 
 private:
+  class Elements;
+  void emitPipelined(Elements &elements);
+  void emitWindowed(Elements &elements);
+  bool sumsByMatrix() const { return frame_.schedule().rowSum == RowSum::Matrix; }
+
   KernelFrame &frame_;
 };
 

@@ -20,8 +20,11 @@ QueryFragments::QueryFragments(KernelFrame &frame) : frame_(frame) {
 
 void QueryFragments::emitOperands() {
   operands_.clear();
-  for (Value chunk : chunks_)
-    operands_.append(frame_.emit().matrixOperands(chunk, frame_.atom()));
+  Emitter &e = frame_.emit();
+  const MfmaAtom &atom = frame_.atom();
+  const std::size_t perOperand = std::max(1, 4 * atom.operandRegisters / 16);
+  for (ArrayRef<Value> chunks = chunks_; !chunks.empty(); chunks = chunks.drop_front(perOperand))
+    operands_.append(e.matrixOperands(e.concatenate(chunks.take_front(perOperand)), atom));
 }
 
 } // namespace wavesmith::compiler

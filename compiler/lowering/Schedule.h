@@ -16,6 +16,7 @@ struct KernelShape {
   int headDimQk = 192;
   int headDimV = 128;
   ElementType element = ElementType::BF16;
+  bool scaled = false;  ///< descales of q, k and v, for each head or for all
   bool causal = false;  ///< bottom-right aligned; the frame takes the limit itself
   bool writeLse = true; ///< store the natural-log LSE beside the output
   bool splitKv = false; ///< units with slot >= 0 write float32 partials
@@ -31,6 +32,14 @@ struct StreamWaits {
   int vmem = -1, lds = -1;
 };
 
+/// Which unit adds up a row's weights: the vector ALU their float32 values, or the matrix core what
+/// they were rounded to. The latter costs MFMAs and 1e-2 of the LSE, and saves an add a weight.
+enum class RowSum : std::uint8_t { Vector, Matrix };
+
+/// In which order the softmax's instructions stand: each kind a few elements behind the one before
+/// it, or in groups of an exp2 and what fits beside it between two MFMAs of the other wave.
+enum class SoftmaxOrder : std::uint8_t { Pipelined, Windowed };
+
 /// One schedule row: the anti-phase loop of two groups of four waves, 32 query rows a wave.
 struct Schedule {
   int blockM = 256; ///< query rows of a workgroup
@@ -43,6 +52,9 @@ struct Schedule {
   StreamWaits keyWaits{.vmem = 0, .lds = -1};
   StreamWaits valueWaits{.vmem = -1, .lds = 3};
   float rescaleThreshold = 8.0f; ///< log2 units that the maximum may outgrow its reference
+  float weightExponent = 0.0f;   ///< log2 of the factor of all weights, which the sums cancel
+  RowSum rowSum = RowSum::Vector;
+  SoftmaxOrder order = SoftmaxOrder::Pipelined;
   PRounding pRounding = PRounding::Nearest;
   int pipelineDistance = 4; ///< elements between fma, exp2 and pack of the softmax
   int maxChains = 2;        ///< independent v_max3 chains
@@ -116,9 +128,9 @@ struct LdsImage {
   LaneMap write;                   ///< Transposed: LDS byte of a lane's stores
   int writeBytes = 0;              ///< of one store: 16, 8 or 4
   std::vector<int> writeImmediate; ///< for the column of each element of a dword
-  /// Values: column of row `lane` of block `wave`. Blocks of 32 columns, the rows of an A
-  /// operand each, are cut so that a lane's accumulators make runs of at least 8 columns, which
-  /// leave as 16-byte stores.
+  /// Values: column of row `lane` of block `wave`. Blocks of 32 columns, the rows of an A operand
+  /// each, are cut so that a lane's accumulators make runs of 8 columns, which leave as 16-byte
+  /// stores (4 and 8 bytes where transposing reads take whole bytes).
   LaneMap column;
 
   bool throughRegisters() const { return kind == Kind::Transposed; }

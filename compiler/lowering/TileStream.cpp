@@ -108,7 +108,7 @@ SmallVector<Value> TileStream::readFragment(ArrayRef<Value> fragmentBases, int i
   for (int piece : image_.pieces) {
     Value from = e.offset(fragmentBases[fragment.segment], fragment.immediate + piece);
     pieces.push_back(image_.kind == LdsImage::Kind::TransposeReads
-                         ? e.loadLdsTransposed(from)
+                         ? e.loadLdsTransposed(from, bytesOf(frame_.shape().element))
                          : e.loadLds(from, e.vector(bytes / 4, e.i32()), bytes));
   }
   return e.matrixOperands(e.concatenate(pieces), frame_.atom());

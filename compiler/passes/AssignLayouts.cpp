@@ -24,11 +24,16 @@ bool accumulatorsAreOperand(const MfmaAtom &producer, const MfmaAtom &consumer) 
     return false; // the column would move to another lane
   int groups = kWaveLanes / producer.n;
   int items = consumer.k / groups;
-  for (int first = 0; first + items <= producer.accumulatorRegisters; first += items) {
+  // An operand may take the accumulators of several products, of consecutive rows.
+  const int registers = producer.accumulatorRegisters;
+  auto row = [&](int index, int group) {
+    return index / registers * producer.m + producer.accumulatorRow(index % registers, group);
+  };
+  for (int first = 0; first < std::max(registers, items); first += items) {
     std::set<int> rows;
     for (int group = 0; group < groups; ++group)
       for (int item = 0; item < items; ++item)
-        rows.insert(producer.accumulatorRow(first + item, group));
+        rows.insert(row(first + item, group));
     bool whole = static_cast<int>(rows.size()) == consumer.k &&
                  *rows.rbegin() - *rows.begin() == consumer.k - 1 &&
                  *rows.begin() % consumer.k == 0;

@@ -39,6 +39,20 @@ def AssignLayouts : Pass<"wavesmith-assign-layouts", "::mlir::ModuleOp"> {
   }];
 }
 
+def FormSoftmax : Pass<"wavesmith-form-softmax", "::mlir::ModuleOp"> {
+  let summary = "Decides range, rescaling, row sum and order of every online softmax";
+  let description = [{
+    Weights reach 2^(exponent + threshold), which their type must hold. `matrix` sums need a matrix
+    instruction of the target for them.
+  }];
+  let options = [
+    Option<"sum", "sum", "std::string", "\"vector\"", "vector or matrix">,
+    Option<"order", "order", "std::string", "\"pipelined\"", "pipelined or windowed">,
+    Option<"exponent", "exponent", "double", "0.0", "log2 of the factor of all weights">,
+    Option<"threshold", "threshold", "double", "8.0", "rescale threshold, log2">
+  ];
+}
+
 def PlaceInLds : Pass<"wavesmith-place-in-lds", "::mlir::ModuleOp"> {
   let summary = "Gives every tile that is loaded inside a loop an LDS image";
   let description = [{
@@ -61,8 +75,7 @@ def PipelineLoads : Pass<"wavesmith-pipeline-loads", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"ring", "ring", "int64_t", "6", "operand fragments in flight in a matrix phase">,
-    Option<"pre", "pre", "int64_t", "3", "fragments read before the barrier that opens it">,
-    Option<"threshold", "threshold", "int64_t", "8", "rescale threshold, log2">
+    Option<"pre", "pre", "int64_t", "3", "fragments read before the barrier that opens it">
   ];
 }
 

@@ -176,7 +176,7 @@ struct PipelineLoadsPass : impl::PipelineLoadsBase<PipelineLoadsPass> {
   using PipelineLoadsBase::PipelineLoadsBase;
 
   void runOnOperation() override {
-    auto schedule = tile::AntiPhaseAttr::get(&getContext(), 8, ring, pre, threshold);
+    auto schedule = tile::AntiPhaseAttr::get(&getContext(), 8, ring, pre);
     SmallVector<tile::ForKeysOp> loops;
     getOperation().walk([&](tile::ForKeysOp loop) { loops.push_back(loop); });
     for (tile::ForKeysOp loop : loops)

@@ -1,5 +1,7 @@
 #include "compiler/passes/ScheduledKernel.h"
 
+#include <set>
+
 #include "compiler/passes/Elements.h"
 #include "compiler/passes/Images.h"
 
@@ -67,9 +69,52 @@ private:
     if (auto dot = llvm::dyn_cast<tile::DotOp>(op))
       return check(dot, !lead_ && dot.getTransposed() && dot.getLhs() == queries_, lead_,
                    "only the first step's scores may stand before the loop");
-    if (llvm::isa<tile::WorkUnitOp, tile::FirstKeysOp, tile::FillOp, tile::ReturnOp>(op))
+    if (auto scale = llvm::dyn_cast<tile::ScaleOp>(op))
+      return readScale(scale);
+    // What descales multiply is seen where it is used.
+    if (llvm::isa<tile::WorkUnitOp, tile::FirstKeysOp, tile::FillOp, tile::ReturnOp,
+                  tile::DescaleOp>(op))
       return success();
     return op.emitOpError() << "cannot be lowered here: not supported yet";
+  }
+
+  /// The kernel's arguments that a scalar is the product of; false if it is anything else.
+  bool readFactors(Value value, std::multiset<unsigned> &factors) {
+    if (auto argument = llvm::dyn_cast<BlockArgument>(value)) {
+      factors.insert(argument.getArgNumber());
+      return argument.getOwner() == &kernel_.getBody().front();
+    }
+    if (auto descale = value.getDefiningOp<tile::DescaleOp>())
+      return readFactors(descale.getTensor(), factors);
+    if (auto scale = value.getDefiningOp<tile::ScaleOp>())
+      return readFactors(scale.getValue(), factors) && readFactors(scale.getFactor(), factors);
+    return false;
+  }
+
+  bool isProduct(Value value, std::multiset<unsigned> expected) {
+    std::multiset<unsigned> factors;
+    return readFactors(value, factors) && factors == expected;
+  }
+
+  /// Whether a softmax takes the kernel's scale, with the descales of q and k or without any; one
+  /// kernel has one answer.
+  bool isScoreScale(Value value) {
+    const bool scaled = isProduct(value, {Scale, DescaleQ, DescaleK});
+    if (scaleSeen_ && scaled != result_.shape.scaled)
+      return false;
+    scaleSeen_ = true;
+    result_.shape.scaled = scaled;
+    return scaled || isProduct(value, {Scale});
+  }
+
+  LogicalResult readScale(tile::ScaleOp scale) {
+    if (!llvm::isa<tile::TileType>(scale.getResult().getType()))
+      return success(); // seen where it is used
+    const bool right = normalize_ && !outputScale_ && result_.shape.scaled &&
+                       scale.getValue() == normalize_.getResult() &&
+                       isProduct(scale.getFactor(), {DescaleV});
+    return check(scale, right, outputScale_,
+                 "the normalised sums times the descale of the values, if q and k have theirs");
   }
 
   template <typename Op> LogicalResult check(Op op, bool right, Op &slot, StringRef expectation) {
@@ -105,7 +150,6 @@ private:
     result_.schedule.waves = static_cast<int>(schedule.getWaves());
     result_.schedule.ring = static_cast<int>(schedule.getRing());
     result_.schedule.pre = static_cast<int>(schedule.getPre());
-    result_.schedule.rescaleThreshold = static_cast<float>(schedule.getThreshold());
     for (Operation &op : loop.getBody().front().without_terminator()) {
       auto phase = llvm::dyn_cast<tile::PhaseOp>(op);
       if (!phase)
@@ -172,17 +216,31 @@ private:
         result_.masks.push_back(*limit);
         scores = apply.getResult();
       } else if (auto softmax = llvm::dyn_cast<tile::OnlineSoftmaxOp>(op)) {
-        bool right =
-            !softmax_ && softmax.getScores() == scores && isArgument(softmax.getScale(), Scale);
+        bool right = !softmax_ && softmax.getScores() == scores && isScoreScale(softmax.getScale());
         if (failed(check(softmax, right, softmax_,
-                         "one softmax of the step's masked scores, scaled "
-                         "by the kernel's scale")))
+                         "one softmax of the step's masked scores, scaled by the kernel's scale, "
+                         "and by the descales of q and k if there are any")) ||
+            failed(readForm(softmax)))
           return failure();
       } else {
         return op.emitOpError() << "cannot be lowered in a vector phase: not supported yet";
       }
     }
     return readWaits(phase);
+  }
+
+  LogicalResult readForm(tile::OnlineSoftmaxOp softmax) {
+    if (!softmax.getForm())
+      return softmax.emitOpError() << "has no form; run wavesmith-form-softmax first";
+    tile::SoftmaxAttr form = *softmax.getForm();
+    result_.schedule.rowSum =
+        form.getSum() == tile::RowSum::Matrix ? RowSum::Matrix : RowSum::Vector;
+    result_.schedule.order = form.getOrder() == tile::SoftmaxOrder::Windowed
+                                 ? SoftmaxOrder::Windowed
+                                 : SoftmaxOrder::Pipelined;
+    result_.schedule.weightExponent = form.getExponent().getValue().convertToFloat();
+    result_.schedule.rescaleThreshold = form.getThreshold().getValue().convertToFloat();
+    return success();
   }
 
   LogicalResult readWaits(tile::PhaseOp phase) {
@@ -258,16 +316,19 @@ private:
   }
 
   LogicalResult readNormalize(tile::NormalizeOp normalize) {
-    bool right = loop_ && isArgument(normalize.getScale(), Scale) &&
-                 normalize.getMax() == loop_.getResult(1) &&
-                 normalize.getSum() == loop_.getResult(2) &&
-                 normalize.getOut() == loop_.getResult(3);
+    bool right =
+        loop_ && isScoreScale(normalize.getScale()) && normalize.getMax() == loop_.getResult(1) &&
+        normalize.getSum() == loop_.getResult(2) && normalize.getOut() == loop_.getResult(3);
     return check(normalize, right, normalize_, "the loop's sums, scaled by the kernel's scale");
   }
 
   LogicalResult readStore(tile::StoreOp store) {
     bool rowValue = normalize_ && store.getTile() == normalize_.getLse();
-    bool output = normalize_ && store.getTile() == normalize_.getResult();
+    // With descales what leaves is what was multiplied by that of the values.
+    bool output =
+        normalize_ &&
+        store.getTile() == (result_.shape.scaled ? outputScale_ ? outputScale_.getResult() : Value()
+                                                 : normalize_.getResult());
     KernelArgument wanted =
         rowValue ? (store.getSlot() ? PartialLse : Lse) : (store.getSlot() ? PartialOut : Out);
     if ((!rowValue && !output) || !isArgument(store.getTensor(), wanted))
@@ -291,7 +352,8 @@ private:
   tile::ForKeysOp loop_;
   tile::OnlineSoftmaxOp softmax_;
   tile::NormalizeOp normalize_;
-  bool storesOutput_ = false, storesLse_ = false;
+  tile::ScaleOp outputScale_;
+  bool scaleSeen_ = false, storesOutput_ = false, storesLse_ = false;
 };
 
 } // namespace

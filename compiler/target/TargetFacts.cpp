@@ -67,7 +67,82 @@ constexpr std::array<MfmaAtom, 1> kGfx950Bf16{{
      .accumulatorRegisters = 16},
 }};
 
+constexpr MfmaAtom kGfx942Fp8RowSum{
+    .name = "mfma_f32_16x16x32_fp8_fp8",
+    .op = "rocdl.mfma.f32.16x16x32.fp8.fp8",
+    .form = OperandForm::I64,
+    .input = ElementType::F8E4M3Fnuz,
+    .m = 16,
+    .n = 16,
+    .k = 32,
+    .passes = 4,
+    .operandRegisters = 2,
+    .accumulatorRegisters = 4,
+};
+
+constexpr std::array<MfmaAtom, 1> kGfx950Fp8{{
+    {.name = "mfma_f32_32x32x64_f8f6f4",
+     .op = "rocdl.mfma.scale.f32.32x32x64.f8f6f4",
+     .form = OperandForm::I32x8,
+     .input = ElementType::F8E4M3Ocp,
+     .m = 32,
+     .n = 32,
+     .k = 64,
+     .passes = 16,
+     .operandRegisters = 8,
+     .accumulatorRegisters = 16},
+}};
+
+constexpr MfmaAtom kGfx950Fp8RowSum{
+    .name = "mfma_f32_16x16x128_f8f6f4",
+    .op = "rocdl.mfma.scale.f32.16x16x128.f8f6f4",
+    .form = OperandForm::I32x8,
+    .input = ElementType::F8E4M3Ocp,
+    .m = 16,
+    .n = 16,
+    .k = 128,
+    .passes = 8,
+    .operandRegisters = 8,
+    .accumulatorRegisters = 4,
+};
+
 } // namespace
+
+std::string_view nameOf(ElementType element) {
+  switch (element) {
+  case ElementType::BF16:
+    return "bf16";
+  case ElementType::F8E4M3Fnuz:
+    return "e4m3fnuz";
+  case ElementType::F8E4M3Ocp:
+    return "e4m3";
+  }
+  __builtin_unreachable();
+}
+
+double largestOf(ElementType element) {
+  switch (element) {
+  case ElementType::BF16:
+    return 0x1.fep127;
+  case ElementType::F8E4M3Fnuz:
+    return 240;
+  case ElementType::F8E4M3Ocp:
+    return 448;
+  }
+  __builtin_unreachable();
+}
+
+std::uint32_t oneOf(ElementType element) {
+  switch (element) {
+  case ElementType::BF16:
+    return 0x3f80;
+  case ElementType::F8E4M3Fnuz:
+    return 0x40;
+  case ElementType::F8E4M3Ocp:
+    return 0x38;
+  }
+  __builtin_unreachable();
+}
 
 std::span<const TargetFacts> targets() { return kTargets; }
 
@@ -85,7 +160,15 @@ std::span<const MfmaAtom> atoms(const TargetFacts &target, ElementType input) {
     return kGfx942Fp8;
   if (target.name == "gfx950" && input == ElementType::BF16)
     return kGfx950Bf16;
+  if (target.name == "gfx950" && input == target.fp8)
+    return kGfx950Fp8;
   return {};
+}
+
+const MfmaAtom *rowSumAtom(const TargetFacts &target, ElementType input) {
+  if (input != target.fp8)
+    return nullptr;
+  return target.name == "gfx942" ? &kGfx942Fp8RowSum : &kGfx950Fp8RowSum;
 }
 
 const MfmaAtom *findAtom(const TargetFacts &target, std::string_view name) {

@@ -10,6 +10,10 @@ namespace wavesmith::compiler {
 
 enum class ElementType : std::uint8_t { BF16, F8E4M3Fnuz, F8E4M3Ocp };
 constexpr int bytesOf(ElementType element) { return element == ElementType::BF16 ? 2 : 1; }
+std::string_view nameOf(ElementType element); ///< "bf16", "e4m3fnuz", "e4m3"
+/// Largest finite value and the bits of 1.
+double largestOf(ElementType element);
+std::uint32_t oneOf(ElementType element);
 
 struct TargetFacts {
   std::string_view name;  ///< "gfx942"
@@ -51,6 +55,9 @@ const TargetFacts *findTarget(std::string_view name); ///< null when unknown
 std::span<const TargetFacts> targets();
 /// Atoms of a target for an input type, widest k first.
 std::span<const MfmaAtom> atoms(const TargetFacts &target, ElementType input);
+/// The instruction that adds up an operand's columns cheaply when A is ones; null if there is none.
+/// m = n = 16 and the same operand registers as the atoms' B.
+const MfmaAtom *rowSumAtom(const TargetFacts &target, ElementType input);
 const MfmaAtom *findAtom(const TargetFacts &target, std::string_view name);
 
 } // namespace wavesmith::compiler

@@ -76,16 +76,44 @@ def Tile_AntiPhaseAttr : Tile_Attr<"AntiPhase", "anti_phase"> {
   let summary = "The schedule of a loop whose two wave groups alternate vector and matrix phases";
   let description = [{
     `ring` operand fragments are in flight during a matrix phase, `pre` of them are read before the
-    barrier that opens it. `threshold` is how far (log2) a row maximum may exceed its reference
-    before the row is rescaled.
+    barrier that opens it.
+  }];
+  let parameters = (ins "int64_t":$waves, "int64_t":$ring, "int64_t":$pre);
+  let assemblyFormat = "`<` struct($waves, $ring, $pre) `>`";
+}
+
+def Tile_RowSum : I32EnumAttr<"RowSum", "what adds up the weights of a row", [
+  I32EnumAttrCase<"Vector", 0, "vector">,
+  I32EnumAttrCase<"Matrix", 1, "matrix">
+]> {
+  let cppNamespace = "::wavesmith::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_SoftmaxOrder : I32EnumAttr<"SoftmaxOrder", "in which order the elements' steps stand", [
+  I32EnumAttrCase<"Pipelined", 0, "pipelined">,
+  I32EnumAttrCase<"Windowed", 1, "windowed">
+]> {
+  let cppNamespace = "::wavesmith::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_SoftmaxAttr : Tile_Attr<"Softmax", "softmax"> {
+  let summary = "How an online softmax keeps its weights in range, adds them up and is ordered";
+  let description = [{
+    `vector` adds float32 weights, `matrix` those that were rounded to the products' input type.
+    Weights are multiplied by 2^`exponent`, which the sums cancel; a row maximum may exceed its
+    reference by `threshold` (log2) before the row is rescaled. `pipelined` lets each step of an
+    element follow a few elements later, `windowed` makes groups that fit between two matrix
+    instructions of the other wave.
   }];
   let parameters = (ins
-    "int64_t":$waves,
-    "int64_t":$ring,
-    "int64_t":$pre,
-    "int64_t":$threshold
+    EnumParameter<Tile_RowSum>:$sum,
+    EnumParameter<Tile_SoftmaxOrder>:$order,
+    "::mlir::FloatAttr":$exponent,
+    "::mlir::FloatAttr":$threshold
   );
-  let assemblyFormat = "`<` struct($waves, $ring, $pre, $threshold) `>`";
+  let assemblyFormat = "`<` $sum `,` $order `,` struct($exponent, $threshold) `>`";
 }
 
 def Tile_WaitsAttr : Tile_Attr<"Waits", "waits"> {

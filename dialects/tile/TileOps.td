@@ -244,8 +244,8 @@ def Tile_OnlineSoftmaxOp : Tile_Op<"online_softmax", [Pure]> {
   let description = [{
     With c = scale * log2(e): m' = max(m, rowmax(s)), a = 2^((m - m') c), p = 2^((s - m') c),
     l' = a l + rowsum(p), o' = a o. The reference m' may lag behind the maximum by a bounded amount
-    (the factors cancel in o / l), so that most steps leave l and o alone. A row without any finite
-    score keeps l = 0.
+    (the factors cancel in o / l), so that most steps leave l and o alone; `form` says by how much.
+    A row without any finite score keeps l = 0.
     Source: Milakov and Gimelshein, arXiv:1805.02867.
   }];
   let arguments = (ins
@@ -253,7 +253,8 @@ def Tile_OnlineSoftmaxOp : Tile_Op<"online_softmax", [Pure]> {
     Tile_TileType:$max,
     Tile_TileType:$sum,
     Tile_TileType:$out,
-    AnyType:$scale
+    AnyType:$scale,
+    OptionalAttr<Tile_SoftmaxAttr>:$form
   );
   let results = (outs
     Tile_TileType:$weights,

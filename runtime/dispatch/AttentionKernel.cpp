@@ -78,7 +78,7 @@ Status AttentionKernel::launch(const AttentionPlan &plan, const AttentionBuffers
     return Status(StatusCode::InvalidArgument,
                   "the plan has KV splits, but the kernel that merges them is not loaded");
   const CheckedProblem &c = plan.checked;
-  const bool hasKeys = c.totalKv > 0;
+  const bool hasKeys = c.totalKv > 0, fp8 = c.problem.dtype == DType::FP8;
   const struct {
     const char *name;
     std::uint64_t address;
@@ -89,6 +89,9 @@ Status AttentionKernel::launch(const AttentionPlan &plan, const AttentionBuffers
               {"v", buffers.v, hasKeys, kAddressAlignment},
               {"out", buffers.out, true, kAddressAlignment},
               {"lse", buffers.lse, c.problem.writeLse, 4},
+              {"descale_q", buffers.descaleQ, fp8, 4},
+              {"descale_k", buffers.descaleK, fp8, 4},
+              {"descale_v", buffers.descaleV, fp8, 4},
               {"workspace", buffers.workspace, true, sizeof(AttentionWorkUnit)}};
   for (const auto &row : rows) {
     if (row.needed && row.address == 0)
@@ -103,6 +106,11 @@ Status AttentionKernel::launch(const AttentionPlan &plan, const AttentionBuffers
   arguments.v = buffers.v;
   arguments.out = buffers.out;
   arguments.lse = c.problem.writeLse ? buffers.lse : 0;
+  if (fp8) {
+    arguments.descaleQ = buffers.descaleQ;
+    arguments.descaleK = buffers.descaleK;
+    arguments.descaleV = buffers.descaleV;
+  }
   arguments.work = buffers.workspace + plan.workspace.work;
   if (merges) {
     arguments.partialOut = buffers.workspace + plan.workspace.partialOut;

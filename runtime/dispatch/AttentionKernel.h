@@ -22,6 +22,8 @@ namespace wavesmith {
 struct AttentionBuffers {
   std::uint64_t q = 0, k = 0, v = 0, out = 0, lse = 0;
   std::uint64_t workspace = 0; ///< plan.workspaceBytes(), filled by uploadWork()
+  /// FP8: float32, one for each head or a single one, as the problem says; else ignored.
+  std::uint64_t descaleQ = 0, descaleK = 0, descaleV = 0;
 };
 
 class AttentionKernel {

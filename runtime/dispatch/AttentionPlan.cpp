@@ -66,6 +66,9 @@ Expected<AttentionPlan> planAttention(const AttentionProblem &problem, const Pla
   a.outRowStride = bytes(c.out.rowStride, c.out);
   a.outHeadStride = bytes(c.out.headStride, c.out);
   a.lseHeadStride = bytes(c.lse.headStride, c.lse);
+  a.sharedDescales = (p.sharedDescales.q ? kSharedDescaleQ : 0) |
+                     (p.sharedDescales.k ? kSharedDescaleK : 0) |
+                     (p.sharedDescales.v ? kSharedDescaleV : 0);
   a.scaleLog2 = static_cast<float>(*p.scale * std::numbers::log2e);
   return plan;
 }

@@ -110,6 +110,15 @@ Expected<CheckedProblem> checkProblem(const AttentionProblem &problem) {
                   p.schedule};
   WAVESMITH_TRY(checked.spec.validate());
 
+  WAVESMITH_ASSIGN(const Target target, parseTarget(p.target));
+  checked.fp8 = p.dtype == DType::FP8 ? target.fp8 : Fp8Format::None;
+  // The formats differ by a factor of two at best: no result would be right.
+  if (p.fp8 && *p.fp8 != checked.fp8)
+    return invalid("inputs are {}; {} on {} takes {}", fp8FormatName(*p.fp8), dtypeName(p.dtype),
+                   p.target, p.dtype == DType::FP8 ? fp8FormatName(checked.fp8) : "bf16");
+  if (p.dtype != DType::FP8 && p.sharedDescales != SharedDescales{})
+    return invalid("descales belong to fp8 inputs, these are {}", dtypeName(p.dtype));
+
   if (p.heads < 1 || p.heads > kMaxHeads)
     return invalid("heads is {}; 1 to {} are supported", p.heads, kMaxHeads);
   if (p.kvHeads == 0)

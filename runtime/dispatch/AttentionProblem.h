@@ -28,9 +28,19 @@ struct TensorStrides {
   bool operator==(const TensorStrides &) const = default;
 };
 
+/// FP8: whether a tensor has one descale for all heads instead of one for each.
+struct SharedDescales {
+  bool q = false, k = false, v = false;
+
+  bool operator==(const SharedDescales &) const = default;
+};
+
 struct AttentionProblem {
   std::string target = "gfx942";
   DType dtype = DType::BF16;
+  /// Format of FP8 inputs. The target's is the only one that is right; unset says nothing.
+  std::optional<Fp8Format> fp8;
+  SharedDescales sharedDescales;
   int headDimQk = 192;
   int headDimV = 128;
   bool causal = false;
@@ -64,6 +74,7 @@ struct TensorShape {
 struct CheckedProblem {
   AttentionProblem problem; ///< kvHeads and scale filled in
   KernelSpec spec;
+  Fp8Format fp8 = Fp8Format::None; ///< of the inputs
   std::int64_t totalQ = 0, totalKv = 0;
   TensorShape q, k, v, out, lse; ///< lse as [totalQ rows][heads], dim 1
 };

@@ -45,9 +45,12 @@ std::string RunReport::json(int indent) const {
   root["errors"] = orNull(errors, [](const ErrorReport &e) {
     return Json{{"out_max_abs", number(e.outMaxAbs)},
                 {"out_rel_rms", number(e.outRelRms)},
-                {"out_row_rel_max", number(e.outRowRelMax)},
-                {"lse_max_abs", number(e.lseMaxAbs)}};
+                {"out_row_rel_max", number(e.allRows().rel)},
+                {"lse_max_abs", number(e.allRows().lseAbs)}};
   });
+  root["descales"] = nullptr;
+  if (!descales.q.empty())
+    root["descales"] = {{"q", descales.q}, {"k", descales.k}, {"v", descales.v}};
   root["output_digest"] = outputDigest.empty() ? Json(nullptr) : Json(outputDigest);
   root["checks"] = Json::object();
   for (const std::string &name : checkNames())

@@ -36,7 +36,10 @@ struct RunReport {
   double flops = 0;           ///< that the masks leave
   std::vector<KernelInfo> kernels;
 
+  Descales descales;                 ///< of the FP8 inputs; empty for bf16
+  AttentionTolerance tolerance;      ///< that the errors are held against
   std::optional<ErrorReport> errors; ///< none without verify, or when the run faulted
+  std::string outDigest;             ///< SHA-256 over the elements of out alone; "" without verify
   std::string outputDigest; ///< SHA-256 over the elements of out, then lse; "" without verify
   std::vector<std::string> failures;    ///< why `ok` is false, one line each
   std::vector<CheckCount> checks;       ///< all eight, in the emulator's order

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/support/Hash.h"
+#include "runtime/verify/Float8.h"
 
 namespace wavesmith {
 namespace {
@@ -17,12 +18,18 @@ double millisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-constexpr std::byte kNan{0xff}, kCanary{0xa5};
+constexpr std::byte kCanary{0xa5};
+
+/// A byte that makes NaN of every input element.
+std::byte nanFill(const CheckedProblem &c) {
+  return std::byte{c.problem.dtype == DType::FP8 ? fp8Nan(c.fp8) : std::uint8_t{0xff}};
+}
 
 /// The tensors of a run on both sides.
 struct Tensors {
   HostTensor q, k, v, out, lse;
-  DeviceBuffer dq, dk, dv, dout, dlse, dwork;
+  Descales descales; ///< empty for bf16
+  DeviceBuffer dq, dk, dv, dout, dlse, dwork, ddescales;
 
   struct Pair {
     HostTensor *host;
@@ -33,11 +40,20 @@ struct Tensors {
   }
 
   Tensors(const CheckedProblem &c, std::uint64_t seed)
-      : q(c.q, kNan), k(c.k, kNan), v(c.v, kNan), out(c.out, kCanary),
+      : q(c.q, nanFill(c)), k(c.k, nanFill(c)), v(c.v, nanFill(c)), out(c.out, kCanary),
         lse(c.problem.writeLse ? c.lse : TensorShape{.elementBytes = 4}, kCanary) {
-    q.fillNormalBf16(seed, 0);
-    k.fillNormalBf16(seed, 1);
-    v.fillNormalBf16(seed, 2);
+    const SharedDescales &shared = c.problem.sharedDescales;
+    fill(q, descales.q, shared.q, c, seed, 0);
+    fill(k, descales.k, shared.k, c, seed, 1);
+    fill(v, descales.v, shared.v, c, seed, 2);
+  }
+
+  static void fill(HostTensor &tensor, std::vector<float> &descales, bool shared,
+                   const CheckedProblem &c, std::uint64_t seed, std::uint64_t stream) {
+    if (c.problem.dtype == DType::FP8)
+      descales = tensor.fillNormalFp8(c.fp8, shared, seed, stream);
+    else
+      tensor.fillNormalBf16(seed, stream);
   }
 
   Status upload(const HipTablePtr &table, const AttentionPlan &plan) {
@@ -46,14 +62,27 @@ struct Tensors {
       WAVESMITH_TRY(pair.device->upload(pair.host->bytes()));
     }
     WAVESMITH_ASSIGN(dwork, DeviceBuffer::allocate(table, plan.workspaceBytes()));
-    return Status::ok();
+    std::vector<float> all;
+    for (const std::vector<float> *some : {&descales.q, &descales.k, &descales.v})
+      all.insert(all.end(), some->begin(), some->end());
+    WAVESMITH_ASSIGN(ddescales, DeviceBuffer::allocate(table, all.size() * sizeof(float)));
+    return ddescales.upload(std::as_bytes(std::span(all)));
   }
 
   AttentionBuffers addresses() const {
     const auto origin = [](const DeviceBuffer &buffer) {
       return buffer.address() + HostTensor::originOffset();
     };
-    return {origin(dq), origin(dk), origin(dv), origin(dout), origin(dlse), dwork.address()};
+    const auto q = ddescales.address(), k = q + descales.q.size() * sizeof(float);
+    return {.q = origin(dq),
+            .k = origin(dk),
+            .v = origin(dv),
+            .out = origin(dout),
+            .lse = origin(dlse),
+            .workspace = dwork.address(),
+            .descaleQ = q,
+            .descaleK = k,
+            .descaleV = k + descales.k.size() * sizeof(float)};
   }
 };
 
@@ -152,6 +181,7 @@ Expected<RunReport> Session::run(const RunRequest &request) {
   report.workUnits = plan.work().size();
   report.partials = static_cast<std::uint64_t>(plan.list.slots);
   report.flops = plan.flops();
+  report.tolerance = request.tolerance.value_or(AttentionTolerance::of(plan.checked.problem.dtype));
 
   tell("compile");
   WAVESMITH_ASSIGN(KernelLookup lookup, store_->get(plan.spec()));
@@ -173,6 +203,7 @@ Expected<RunReport> Session::run(const RunRequest &request) {
 
   tell("upload");
   Tensors tensors(plan.checked, request.seed);
+  report.descales = tensors.descales;
   WAVESMITH_TRY(tensors.upload(table_, plan));
   WAVESMITH_ASSIGN(const Stream stream, Stream::create(table_));
   const AttentionBuffers buffers = tensors.addresses();
@@ -204,7 +235,7 @@ Expected<RunReport> Session::run(const RunRequest &request) {
   tell("reference");
   const Clock::time_point referenceStart = Clock::now();
   const AttentionReference reference =
-      attentionReference(plan.checked, tensors.q, tensors.k, tensors.v);
+      attentionReference(plan.checked, tensors.q, tensors.k, tensors.v, tensors.descales);
   report.referenceSeconds = millisecondsSince(referenceStart) / 1e3;
   tell("compare");
   for (const Tensors::Pair &pair : tensors.pairs())
@@ -214,7 +245,8 @@ Expected<RunReport> Session::run(const RunRequest &request) {
   const std::vector<std::byte> out = tensors.out.elements(), lse = tensors.lse.elements();
   const std::array<std::span<const std::byte>, 2> outputs{out, lse};
   report.outputDigest = sha256Hex(outputs);
-  std::vector<std::string> wrong = report.errors->failures(request.tolerance);
+  report.outDigest = sha256Hex(out);
+  std::vector<std::string> wrong = report.errors->failures(report.tolerance);
   for (auto [name, tensor] : {std::pair{"q", &tensors.q}, {"k", &tensors.k}, {"v", &tensors.v}})
     if (const auto damage = tensor->findDamage(name))
       wrong.push_back(*damage);

@@ -20,8 +20,8 @@ struct RunRequest {
   AttentionProblem problem;
   int splits = 0;         ///< of each row block's keys, as PlanOptions has it
   std::uint64_t seed = 1; ///< of the inputs, and of the emulator's orders
-  /// Elements (a multiple of 8) between heads and between rows of every tensor whose strides the
-  /// problem leaves open.
+  /// Elements (a multiple of 8, FP8: of 16) between heads and between rows of every tensor whose
+  /// strides the problem leaves open.
   std::int64_t padding = 0;
   // For the emulator, as its settings spell them; ignored on a real device.
   std::string chip;
@@ -29,7 +29,7 @@ struct RunRequest {
   std::string checks = "all";
   bool modelCycles = false;
   bool verify = true;
-  AttentionTolerance tolerance;
+  std::optional<AttentionTolerance> tolerance; ///< none: the dtype's
   /// Told what is going on: "compile", "upload", "run", "reference", "compare".
   std::function<void(std::string_view stage)> progress;
 };

@@ -9,7 +9,7 @@
 
 namespace wavesmith {
 
-inline constexpr int kAttentionAbiVersion = 1;
+inline constexpr int kAttentionAbiVersion = 2;
 /// Query rows of one work unit (one workgroup), threads of its workgroup.
 inline constexpr int kAttentionBlockM = 256;
 inline constexpr int kAttentionThreads = 512;
@@ -31,6 +31,8 @@ struct AttentionWorkUnit {
 };
 static_assert(sizeof(AttentionWorkUnit) == 64);
 
+inline constexpr std::uint32_t kSharedDescaleQ = 1, kSharedDescaleK = 2, kSharedDescaleV = 4;
+
 /// The kernel-argument block, offsets as the kernel's metadata lists them. Grid: one workgroup of
 /// 512 threads per work unit, x dimension only. Strides are in **bytes** (the planner converts);
 /// row strides stay below 4 MiB so that a unit's row offsets fit 32 bits, bases are 64-bit.
@@ -43,16 +45,16 @@ struct AttentionArguments {
   std::uint64_t partialOut; ///< float32 [slot][256][d_v], normalised; null without splits
   std::uint64_t partialLse; ///< float32 [slot][256], natural log; null without splits
   std::uint64_t work;       ///< AttentionWorkUnit[grid]
-  std::uint64_t descaleQ;   ///< FP8: float32 [heads]; else null
-  std::uint64_t descaleK;   ///< FP8: float32 [kv_heads]; else null
-  std::uint64_t descaleV;   ///< FP8: float32 [kv_heads]; else null
+  std::uint64_t descaleQ;   ///< FP8: float32 [heads], or [1] if shared; else null
+  std::uint64_t descaleK;   ///< FP8: float32 [kv_heads], or [1] if shared; else null
+  std::uint64_t descaleV;   ///< FP8: float32 [kv_heads], or [1] if shared; else null
   std::int64_t qRowStride, qHeadStride;
   std::int64_t kRowStride, kHeadStride;
   std::int64_t vRowStride, vHeadStride;
   std::int64_t outRowStride, outHeadStride;
   std::int64_t lseHeadStride;
-  float scaleLog2; ///< softmax scale * log2(e), > 0
-  std::uint32_t reserved;
+  float scaleLog2;              ///< softmax scale * log2(e), > 0
+  std::uint32_t sharedDescales; ///< kSharedDescale...: one value for all heads
 };
 static_assert(sizeof(AttentionArguments) == 168);
 static_assert(offsetof(AttentionArguments, qRowStride) == 88);
@@ -61,9 +63,10 @@ static_assert(offsetof(AttentionArguments, scaleLog2) == 160);
 /// The layout as text: every object's note carries it, and a loader with another one refuses the
 /// object, naming both. A test derives it from the structs.
 inline constexpr const char *kAttentionLayout =
-    "attention-1 args=168:q0,k8,v16,out24,lse32,partialOut40,partialLse48,work56,descaleQ64,"
+    "attention-2 args=168:q0,k8,v16,out24,lse32,partialOut40,partialLse48,work56,descaleQ64,"
     "descaleK72,descaleV80,qRow88,qHead96,kRow104,kHead112,vRow120,vHead128,outRow136,outHead144,"
-    "lseHead152,scaleLog2-160 unit=64:qBegin0,kvBegin4,lenQ8,lenKv12,q0-16,kv0-20,kv1-24,head28,"
+    "lseHead152,scaleLog2-160,sharedDescales164 "
+    "unit=64:qBegin0,kvBegin4,lenQ8,lenKv12,q0-16,kv0-20,kv1-24,head28,"
     "kvHead32,slot36 rows=256 threads=512";
 
 } // namespace wavesmith

@@ -221,9 +221,6 @@ Status KernelSpec::validate() const {
   if (!dims->supported)
     return error(StatusCode::Unsupported, "head dims {}x{} are not supported yet; supported: {}",
                  attention.headDimQk, attention.headDimV, supportedHeadDims());
-  if (attention.dtype != DType::BF16)
-    return error(StatusCode::Unsupported, "dtype {} is not supported yet; supported: bf16",
-                 dtypeName(attention.dtype));
   return Status::ok();
 }
 

@@ -18,6 +18,7 @@ std::string_view dtypeName(DType dtype); ///< "bf16", "fp8"
 Expected<DType> parseDType(std::string_view text);
 
 enum class Fp8Format : std::uint8_t { None, E4M3Fnuz, E4M3Ocp };
+std::string_view fp8FormatName(Fp8Format format); ///< "none", "e4m3fnuz", "e4m3"
 
 /// A gfx target and what host code needs to know of it. The compiler and the emulator keep their
 /// own facts: the judge shares no table with the judged.
@@ -53,7 +54,7 @@ struct KernelSpec {
   bool operator==(const KernelSpec &) const = default;
 
   /// One line that names every ingredient in a fixed order, e.g.
-  /// "attention abi=1 target=gfx942 dtype=bf16 d=192x128 causal=1 lse=1 split=0 schedule=default"
+  /// "attention abi=2 target=gfx942 dtype=bf16 d=192x128 causal=1 lse=1 split=0 schedule=default"
   /// or "combine_splits abi=1 target=gfx942 head_dim_v=128 write_lse=true".
   std::string text() const;
   static Expected<KernelSpec> parse(std::string_view text);

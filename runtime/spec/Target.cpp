@@ -4,6 +4,18 @@ namespace wavesmith {
 
 std::string_view dtypeName(DType dtype) { return dtype == DType::BF16 ? "bf16" : "fp8"; }
 
+std::string_view fp8FormatName(Fp8Format format) {
+  switch (format) {
+  case Fp8Format::None:
+    return "none";
+  case Fp8Format::E4M3Fnuz:
+    return "e4m3fnuz";
+  case Fp8Format::E4M3Ocp:
+    return "e4m3";
+  }
+  return "none";
+}
+
 Expected<DType> parseDType(std::string_view text) {
   for (DType dtype : {DType::BF16, DType::FP8})
     if (text == dtypeName(dtype))

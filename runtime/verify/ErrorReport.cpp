@@ -65,17 +65,18 @@ private:
     errors_ += error2;
     squares_ += square2;
     RowPosition ignored;
+    RowErrors &worst = reference_.seen[static_cast<std::size_t>(row)] < kManyKeys
+                           ? report_.fewKeys
+                           : report_.manyKeys;
     keepWorst(errorMax, at, report_.outMaxAbs, ignored);
-    keepWorst(ratio(std::sqrt(error2), std::sqrt(square2)), at, report_.outRowRelMax,
-              report_.worstRowRel);
-    keepWorst(ratio(errorMax, expectedMax), at, report_.outRowMaxRel, report_.worstRowMax);
+    keepWorst(ratio(std::sqrt(error2), std::sqrt(square2)), at, worst.rel, worst.worstRel);
+    keepWorst(ratio(errorMax, expectedMax), at, worst.maxRel, worst.worstMaxRel);
     if (lse_) {
       const double expectedLse = reference_.lseOf(row, at.head);
       const double error =
           std::abs(static_cast<double>(*lse_->at<float>(row, at.head)) - expectedLse);
-      keepWorst(error, at, report_.lseMaxAbs, ignored);
-      keepWorst(error / std::max(1.0, std::abs(expectedLse)), at, report_.lseRelMax,
-                report_.worstLse);
+      keepWorst(error, at, worst.lseAbs, worst.worstLseAbs);
+      keepWorst(error / std::max(1.0, std::abs(expectedLse)), at, worst.lseRel, worst.worstLseRel);
     }
   }
 
@@ -113,6 +114,24 @@ ErrorReport compareWithReference(const CheckedProblem &problem, const AttentionR
   return Comparison(problem, reference, out, lse).run();
 }
 
+AttentionTolerance AttentionTolerance::of(DType dtype) {
+  if (dtype == DType::BF16)
+    return {};
+  constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+  return {.outRelRms = 3e-2,
+          .manyKeys = {.rel = 6e-2, .maxRel = 1e-1, .lseRel = kUnbounded, .lseAbs = 2e-2},
+          .fewKeys = {.rel = 1.5e-1, .maxRel = 2e-1, .lseRel = kUnbounded, .lseAbs = 6e-2}};
+}
+
+RowErrors ErrorReport::allRows() const {
+  RowErrors all = manyKeys;
+  keepWorst(fewKeys.rel, fewKeys.worstRel, all.rel, all.worstRel);
+  keepWorst(fewKeys.maxRel, fewKeys.worstMaxRel, all.maxRel, all.worstMaxRel);
+  keepWorst(fewKeys.lseRel, fewKeys.worstLseRel, all.lseRel, all.worstLseRel);
+  keepWorst(fewKeys.lseAbs, fewKeys.worstLseAbs, all.lseAbs, all.worstLseAbs);
+  return all;
+}
+
 std::vector<std::string> ErrorReport::failures(const AttentionTolerance &tolerance) const {
   std::vector<std::string> lines;
   // Written so that NaN fails.
@@ -124,9 +143,16 @@ std::vector<std::string> ErrorReport::failures(const AttentionTolerance &toleran
                                 where ? ": " + nameOf(*where) : ""));
   };
   check("relative RMS error of out", outRelRms, tolerance.outRelRms, nullptr);
-  check("||error|| / ||row|| of out", outRowRelMax, tolerance.outRowRel, &worstRowRel);
-  check("max |error| / max |row| of out", outRowMaxRel, tolerance.outRowMaxRel, &worstRowMax);
-  check("|error| / max(1, |lse|) of lse", lseRelMax, tolerance.lseRel, &worstLse);
+  const auto checkRows = [&](const RowErrors &errors, const RowBounds &bounds) {
+    check("||error|| / ||row|| of out", errors.rel, bounds.rel, &errors.worstRel);
+    check("max |error| / max |row| of out", errors.maxRel, bounds.maxRel, &errors.worstMaxRel);
+    check("|error| / max(1, |lse|) of lse", errors.lseRel, bounds.lseRel, &errors.worstLseRel);
+    // One line for NaN is enough.
+    if (!std::isnan(errors.lseRel))
+      check("|error| of lse", errors.lseAbs, bounds.lseAbs, &errors.worstLseAbs);
+  };
+  checkRows(manyKeys, tolerance.manyKeys);
+  checkRows(fewKeys, tolerance.fewKeys);
   if (wrongEmptyRows > 0)
     lines.push_back(
         fmt::format("{} of {} rows without keys are not out = 0 and lse = -inf, first: {}",

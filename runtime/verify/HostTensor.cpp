@@ -1,9 +1,12 @@
 #include "runtime/verify/HostTensor.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <cstring>
 
 #include "runtime/verify/BFloat16.h"
+#include "runtime/verify/Float8.h"
 #include "runtime/verify/Parallel.h"
 #include "runtime/verify/Random.h"
 
@@ -13,21 +16,52 @@ HostTensor::HostTensor(const TensorShape &shape, std::byte fill)
     : shape_(shape), fill_(fill),
       bytes_(static_cast<std::size_t>(shape.extentBytes() + 2 * kGuardBytes), fill) {}
 
-void HostTensor::fillNormalBf16(std::uint64_t seed, std::uint64_t stream) {
+template <typename Put>
+void HostTensor::forNormals(std::uint64_t seed, std::uint64_t stream, const Put &put) const {
   const std::int64_t pairs = (shape_.dim + 1) / 2;
   parallelFor(shape_.rows, [&](std::int64_t row) {
     for (std::int64_t head = 0; head < shape_.heads; ++head) {
-      auto *to = at<std::uint16_t>(row, head);
       // Head count and row stay in the counter's place, so a prefix of a batch keeps its data.
       const std::int64_t base = (row * shape_.heads + head) * pairs;
       for (std::int64_t i = 0; i < pairs; ++i) {
         const NormalPair pair = randomNormals(seed, stream, static_cast<std::uint64_t>(base + i));
-        to[2 * i] = doubleToBf16(pair.first);
+        put(row, head, 2 * i, pair.first);
         if (2 * i + 1 < shape_.dim)
-          to[2 * i + 1] = doubleToBf16(pair.second);
+          put(row, head, 2 * i + 1, pair.second);
       }
     }
   });
+}
+
+void HostTensor::fillNormalBf16(std::uint64_t seed, std::uint64_t stream) {
+  forNormals(seed, stream,
+             [&](std::int64_t row, std::int64_t head, std::int64_t element, double value) {
+               at<std::uint16_t>(row, head)[element] = doubleToBf16(value);
+             });
+}
+
+std::vector<float> HostTensor::fillNormalFp8(Fp8Format format, bool shared, std::uint64_t seed,
+                                             std::uint64_t stream) {
+  // Drawn twice rather than kept: tensors may take most of the memory.
+  const auto groupOf = [&](std::int64_t head) {
+    return static_cast<std::size_t>(shared ? 0 : head);
+  };
+  std::vector<std::atomic<double>> largest(shared ? 1 : static_cast<std::size_t>(shape_.heads));
+  forNormals(seed, stream, [&](std::int64_t, std::int64_t head, std::int64_t, double value) {
+    std::atomic<double> &most = largest[groupOf(head)];
+    const double magnitude = std::abs(value);
+    for (double seen = most; magnitude > seen && !most.compare_exchange_weak(seen, magnitude);) {
+    }
+  });
+  std::vector<float> descales;
+  for (const std::atomic<double> &most : largest)
+    descales.push_back(most > 0 ? static_cast<float>(most / fp8Largest(format)) : 1.0f);
+  forNormals(seed, stream,
+             [&](std::int64_t row, std::int64_t head, std::int64_t element, double value) {
+               const double descale = descales[groupOf(head)];
+               at<std::uint8_t>(row, head)[element] = doubleToFp8(format, value / descale);
+             });
+  return descales;
 }
 
 std::vector<std::byte> HostTensor::elements() const {

@@ -41,12 +41,19 @@ public:
 
   /// Standard-normal bf16 elements; the same for a (row, head, element) whatever the strides are.
   void fillNormalBf16(std::uint64_t seed, std::uint64_t stream);
+  /// Standard-normal values divided by a descale and rounded to FP8. The descale of a head, or of
+  /// all if shared, puts its largest value at the format's largest. Returns the descales.
+  std::vector<float> fillNormalFp8(Fp8Format format, bool shared, std::uint64_t seed,
+                                   std::uint64_t stream);
   /// The elements, row by row and head by head, without what lies between them.
   std::vector<std::byte> elements() const;
   /// The first byte outside of the elements that differs from the fill, as a sentence.
   std::optional<std::string> findDamage(std::string_view name) const;
 
 private:
+  /// Calls put(row, head, element, value) for every element, rows in parallel.
+  template <typename Put>
+  void forNormals(std::uint64_t seed, std::uint64_t stream, const Put &put) const;
   std::size_t offsetOf(std::int64_t row, std::int64_t head) const {
     return static_cast<std::size_t>(
         kGuardBytes + (row * shape_.rowStride + head * shape_.headStride) * shape_.elementBytes);

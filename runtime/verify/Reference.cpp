@@ -1,8 +1,10 @@
 #include "runtime/verify/Reference.h"
 
 #include <algorithm>
+#include <array>
 
 #include "runtime/verify/BFloat16.h"
+#include "runtime/verify/Float8.h"
 #include "runtime/verify/Parallel.h"
 #include "runtime/verify/ReferenceKernels.h"
 
@@ -63,13 +65,42 @@ Kernels chooseKernels() {
   return {multiplyPlain, exponentialsPlain};
 }
 
+/// Rows of a tensor as doubles.
+class Decoder {
+public:
+  explicit Decoder(const CheckedProblem &problem) : fp8_(problem.problem.dtype == DType::FP8) {
+    for (int code = 0; fp8_ && code < 256; ++code)
+      valueOf_[static_cast<std::size_t>(code)] =
+          fp8ToDouble(problem.fp8, static_cast<std::uint8_t>(code));
+  }
+
+  template <typename Put>
+  void decode(const HostTensor &from, std::int64_t row, std::int64_t head, const Put &put) const {
+    const std::int64_t dim = from.shape().dim;
+    if (fp8_) {
+      const auto *codes = from.at<std::uint8_t>(row, head);
+      for (std::int64_t i = 0; i < dim; ++i)
+        put(i, valueOf_[codes[i]]);
+      return;
+    }
+    const auto *bits = from.at<std::uint16_t>(row, head);
+    for (std::int64_t i = 0; i < dim; ++i)
+      put(i, static_cast<double>(bf16ToFloat(bits[i])));
+  }
+
+private:
+  bool fp8_;
+  std::array<double, 256> valueOf_{};
+};
+
 /// Some row tiles of one sequence and head against all their keys.
 class RowTask {
 public:
   RowTask(const CheckedProblem &problem, const HostTensor &q, const HostTensor &k,
-          const HostTensor &v, const Kernels &kernels, AttentionReference &result)
-      : p_(problem.problem), q_(q), k_(k), v_(v), kernels_(kernels), result_(result),
-        qkDim_(p_.headDimQk), vDim_(p_.headDimV) {
+          const HostTensor &v, const Descales &descales, const Decoder &decoder,
+          const Kernels &kernels, AttentionReference &result)
+      : p_(problem.problem), q_(q), k_(k), v_(v), descales_(descales), decoder_(decoder),
+        kernels_(kernels), result_(result), qkDim_(p_.headDimQk), vDim_(p_.headDimV) {
     constexpr std::size_t kRows = kTaskTiles * kTileRows;
     qTile_.resize(kRows * static_cast<std::size_t>(qkDim_));
     accumulator_.resize(kRows * static_cast<std::size_t>(vDim_));
@@ -86,7 +117,9 @@ public:
     rows_ = std::min(kTaskTiles * kTileRows, length.q - firstRow);
     firstRow_ = firstRow;
     const std::int64_t kvHead = head / (p_.heads / p_.kvHeads);
-    loadQueries(qBegin + firstRow, head);
+    valueScale_ = Descales::at(descales_.v, kvHead);
+    loadQueries(qBegin + firstRow, head,
+                *p_.scale * Descales::at(descales_.q, head) * Descales::at(descales_.k, kvHead));
     std::ranges::fill(accumulator_, 0.0);
     std::ranges::fill(sum_, 0.0);
     std::ranges::fill(maximum_, -std::numeric_limits<double>::infinity());
@@ -109,13 +142,12 @@ private:
     return std::clamp<std::int64_t>(firstRow_ + row + 1 + length_.kv - length_.q, 0, length_.kv);
   }
 
-  void loadQueries(std::int64_t begin, std::int64_t head) {
+  void loadQueries(std::int64_t begin, std::int64_t head, double scale) {
     std::ranges::fill(qTile_, 0.0);
     for (std::int64_t row = 0; row < rows_; ++row) {
-      const auto *from = q_.at<std::uint16_t>(begin + row, head);
       double *to = qTile_.data() + row * qkDim_;
-      for (std::int64_t i = 0; i < qkDim_; ++i)
-        to[i] = static_cast<double>(bf16ToFloat(from[i])) * *p_.scale;
+      decoder_.decode(q_, begin + row, head,
+                      [&](std::int64_t i, double value) { to[i] = value * scale; });
     }
   }
 
@@ -126,14 +158,13 @@ private:
     std::ranges::fill(keys_, 0.0);
     std::ranges::fill(values_, 0.0);
     for (std::int64_t j = 0; j < count; ++j) {
-      const auto *k = k_.at<std::uint16_t>(begin + key + j, head);
       double *panel = keys_.data() + j / kPanel * kPanel * qkDim_ + j % kPanel;
-      for (std::int64_t i = 0; i < qkDim_; ++i)
-        panel[i * kPanel] = static_cast<double>(bf16ToFloat(k[i]));
-      const auto *v = v_.at<std::uint16_t>(begin + key + j, head);
-      for (std::int64_t i = 0; i < vDim_; ++i)
+      decoder_.decode(k_, begin + key + j, head,
+                      [&](std::int64_t i, double value) { panel[i * kPanel] = value; });
+      decoder_.decode(v_, begin + key + j, head, [&](std::int64_t i, double value) {
         values_[static_cast<std::size_t>(i / kPanel * kPanel * kKeyBlock + j * kPanel +
-                                         i % kPanel)] = static_cast<double>(bf16ToFloat(v[i]));
+                                         i % kPanel)] = value * valueScale_;
+      });
     }
   }
 
@@ -186,11 +217,14 @@ private:
 
   const AttentionProblem &p_;
   const HostTensor &q_, &k_, &v_;
+  const Descales &descales_;
+  const Decoder &decoder_;
   const Kernels &kernels_;
   AttentionReference &result_;
   const std::int64_t qkDim_, vDim_;
   SequenceLength length_;
   std::int64_t rows_ = 0, firstRow_ = 0;
+  double valueScale_ = 1;
   std::vector<double> qTile_, accumulator_, keys_, values_, scores_, maximum_, sum_;
 };
 
@@ -202,7 +236,8 @@ struct Task {
 } // namespace
 
 AttentionReference attentionReference(const CheckedProblem &problem, const HostTensor &q,
-                                      const HostTensor &k, const HostTensor &v, int threads) {
+                                      const HostTensor &k, const HostTensor &v,
+                                      const Descales &descales, int threads) {
   const AttentionProblem &p = problem.problem;
   AttentionReference result;
   result.rows = problem.totalQ;
@@ -222,11 +257,12 @@ AttentionReference attentionReference(const CheckedProblem &problem, const HostT
     kvBegin += p.lengths[i].kv;
   }
   const Kernels kernels = chooseKernels();
+  const Decoder decoder(problem);
   parallelFor(
       static_cast<std::int64_t>(tasks.size()),
       [&](std::int64_t i) {
         const Task &task = tasks[static_cast<std::size_t>(i)];
-        RowTask(problem, q, k, v, kernels, result)
+        RowTask(problem, q, k, v, descales, decoder, kernels, result)
             .run(p.lengths[task.sequence], task.qBegin, task.kvBegin, task.head, task.firstRow);
       },
       threads);

@@ -1,6 +1,6 @@
 #pragma once
-// Attention in float64 over bf16 inputs: what every kernel is compared with. Blocked, vectorised
-// for the host's CPU and run on all cores, since tests compare gigaflops. Pure function.
+// Attention in float64 over bf16 or FP8 inputs: what every kernel is compared with. Blocked,
+// vectorised for the host's CPU and run on all cores, since tests compare gigaflops. Pure function.
 
 #include <cstdint>
 #include <vector>
@@ -23,8 +23,18 @@ struct AttentionReference {
   }
 };
 
+/// What the FP8 codes of q, k and v are multiplied by: a value for each head, one for all, or none.
+struct Descales {
+  std::vector<float> q, k, v;
+
+  static double at(const std::vector<float> &of, std::int64_t head) {
+    return of.empty() ? 1.0 : of[of.size() == 1 ? 0 : static_cast<std::size_t>(head)];
+  }
+};
+
 /// `threads` 0 = all cores.
 AttentionReference attentionReference(const CheckedProblem &problem, const HostTensor &q,
-                                      const HostTensor &k, const HostTensor &v, int threads = 0);
+                                      const HostTensor &k, const HostTensor &v,
+                                      const Descales &descales = {}, int threads = 0);
 
 } // namespace wavesmith

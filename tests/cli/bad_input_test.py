@@ -83,8 +83,8 @@ class BadInput(CliTest):
     def test_unknown_dtype(self):
         self.refusedRun("--dtype", "fp7", "bf16", dtype="fp7")
 
-    def test_dtype_of_later_version(self):
-        self.refusedRun("fp8", "not supported yet", dtype="fp8")
+    def test_fp8_format_of_another_target(self):
+        self.refusedRun("--dtype", "e4m3", "e4m3fnuz", dtype="e4m3")
 
     def test_head_dims(self):
         self.refusedRun("96", "192x128", head_dim="96x96")
@@ -157,7 +157,7 @@ class BadInput(CliTest):
     def test_build(self):
         self.refusedBuild("gfx941", targets="gfx942,gfx941")
         self.refusedBuild("--targets", targets="gfx942,")
-        self.refusedBuild("fp8", "not supported yet", dtypes="bf16,fp8")
+        self.refusedBuild("e4m3fnuz", dtypes="bf16,e4m3")
         self.refusedBuild("int4", dtypes="int4")
         self.refusedBuild("80", head_dims="64x64,80x80")
         self.refusedBuild("combine", "attention, combine_splits", kernels="attention,combine")

@@ -48,10 +48,22 @@ class Run(CliTest):
         self.check(*SMALL, "--causal", provider="jit")
         self.assertEqual(len(self.entries()), 2)
 
+    def test_fp8(self):
+        call = ("run", "--target", "gfx942", "--head-dim", "64x64", "--verify", "--heads", "3")
+        call += ("--kv-heads", "1", "--lens", "70:200,33:5")
+        report = self.json("run", *call, "--dtype", "fp8")
+        self.assertEqual([len(report["descales"][name]) for name in "qkv"], [3, 1, 1])
+        self.assertGreater(min(min(values) for values in report["descales"].values()), 0)
+        self.assertLessEqual(report["errors"]["out_rel_rms"], 3e-2)
+        named = self.json("run", *call, "--dtype", "e4m3fnuz")
+        self.assertEqual(named["output_digest"], report["output_digest"])
+        self.assertIsNone(self.json("run", *SMALL)["descales"])
+
     def test_modelled(self):
         for target, chip in (("gfx942", "MI325X"), ("gfx950", "MI350X")):
             call = ("run", "--target", target, "--dtype", "bf16", "--head-dim", "192x128")
-            call += ("--heads", "1", "--q-len", "256", "--kv-len", "4096", "--checks", "none")
+            call += ("--heads", "1", "--q-len", "256", "--kv-len", "4096", "--splits", "1")
+            call += ("--checks", "none")
             modelled = self.json("run", *call, "--model-cycles")["modelled"]
             self.assertEqual(modelled["chip"], chip)
             self.assertEqual(modelled["bound_by"], "balance")  # one workgroup on the whole chip

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <random>
 
 namespace wavesmith::testing {
@@ -70,7 +71,14 @@ RunRequest drawCase(int number) {
   problem.headDimQk = dims.qk;
   problem.headDimV = dims.v;
   problem.causal = (number / 3) % 2 == 0;
-  problem.target = knownTargets()[(number / 6) % knownTargets().size()].name;
+  const auto &targets = knownTargets();
+  const auto kind = static_cast<std::size_t>(number) / 6;
+  problem.target = targets[kind % targets.size()].name;
+  const bool fp8 = kind / targets.size() % 2 == 1;
+  if (fp8) {
+    problem.dtype = DType::FP8;
+    problem.sharedDescales = {draw.oneIn(4), draw.oneIn(4), draw.oneIn(4)};
+  }
   // 5 and 24 have no common divisor: every order comes, and each with other dims next time.
   request.order =
       allOrders()[(5 * static_cast<std::size_t>(number) + number / 24) % allOrders().size()];
@@ -85,10 +93,12 @@ RunRequest drawCase(int number) {
       length.kv = length.q;
     problem.lengths.push_back(length);
   }
-  request.padding = draw.oneIn(2) ? 8 * draw.between(1, 4) : 0;
+  request.padding = draw.oneIn(2) ? (fp8 ? 16 : 8) * draw.between(1, 4) : 0;
   request.seed = static_cast<std::uint64_t>(number) + 1;
+  // Bounds of FP8 hold for scores no more peaked than those of the default scale.
   if (draw.oneIn(4))
-    problem.scale = 0.01 * double(draw.between(1, 40));
+    problem.scale = fp8 ? 0.1 * double(draw.between(1, 10)) / std::sqrt(double(dims.qk))
+                        : 0.01 * double(draw.between(1, 40));
   // Half of them as the planner likes, which on a large chip means pieces even for short keys.
   constexpr std::array kSplits{0, 0, 0, 1, 1, 2, 3, 64};
   request.splits = kSplits[static_cast<std::size_t>(draw.below(kSplits.size()))];
@@ -110,11 +120,11 @@ std::string commandLine(const RunRequest &request) {
   for (const SequenceLength &length : problem.lengths)
     lengths += fmt::format("{}{}:{}", lengths.empty() ? "" : ",", length.q, length.kv);
   return fmt::format(
-      "wavesmith run --target {} --dtype bf16 --head-dim {}x{} --heads {} "
+      "wavesmith run --target {} --dtype {} --head-dim {}x{} --heads {} "
       "--kv-heads {} --lens {}{} --order {} --seed {}{} --verify (padding {}, lse {}, "
       "scale {})",
-      problem.target, problem.headDimQk, problem.headDimV, problem.heads, problem.kvHeads, lengths,
-      problem.causal ? " --causal" : "", request.order, request.seed,
+      problem.target, dtypeName(problem.dtype), problem.headDimQk, problem.headDimV, problem.heads,
+      problem.kvHeads, lengths, problem.causal ? " --causal" : "", request.order, request.seed,
       request.splits ? fmt::format(" --splits {}", request.splits) : "", request.padding,
       problem.writeLse, problem.scale ? fmt::format("{}", *problem.scale) : "default");
 }

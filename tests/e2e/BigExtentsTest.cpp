@@ -33,7 +33,7 @@ public:
 
   /// The elements of out, then those of lse.
   Expected<std::vector<std::byte>> run(const AttentionProblem &problem) {
-    WAVESMITH_ASSIGN(const AttentionPlan plan, planAttention(problem));
+    WAVESMITH_ASSIGN(const AttentionPlan plan, planAttention(problem, {.splits = 1}));
     WAVESMITH_ASSIGN(const KernelLookup lookup, store_->get(plan.spec()));
     WAVESMITH_ASSIGN(const AttentionKernel kernel,
                      AttentionKernel::load(table_, plan.spec(), lookup.object));

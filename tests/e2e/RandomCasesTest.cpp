@@ -33,8 +33,8 @@ TEST(RandomCases, CoverEveryOrderShapeAndKindOfBatch) {
     const AttentionProblem &problem = request.problem;
     orders.insert(request.order);
     splits.insert(request.splits);
-    shapes.insert(fmt::format("{} {}x{} {}", problem.target, problem.headDimQk, problem.headDimV,
-                              problem.causal));
+    shapes.insert(fmt::format("{} {} {}x{} {}", problem.target, dtypeName(problem.dtype),
+                              problem.headDimQk, problem.headDimV, problem.causal));
     grouped |= problem.heads != problem.kvHeads;
     padded |= request.padding != 0;
     noLse |= !problem.writeLse;
@@ -44,7 +44,7 @@ TEST(RandomCases, CoverEveryOrderShapeAndKindOfBatch) {
     }
   }
   EXPECT_EQ(orders.size(), allOrders().size());
-  EXPECT_EQ(shapes.size(), 6u * knownTargets().size());
+  EXPECT_EQ(shapes.size(), 12u * knownTargets().size());
   EXPECT_EQ(splits, (std::set{0, 1, 2, 3, 64}));
   EXPECT_TRUE(grouped && empty && rowsWithoutKeys && padded && noLse);
 }

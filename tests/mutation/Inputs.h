@@ -19,7 +19,7 @@ struct Inputs {
 
   /// Standard-normal q, k, v; each sequence's keys grow by `growth` from first to last.
   void draw(std::uint64_t seed, float growth);
-  void computeReference() { reference = attentionReference(checked, q, k, v, 1); }
+  void computeReference() { reference = attentionReference(checked, q, k, v, {}, 1); }
   HostTensor emptyOut() const;
   HostTensor emptyLse() const;
   /// Empty, or everything that is wrong; the relative RMS of out goes to `relativeRms`.

@@ -103,7 +103,7 @@ Expected<Trial> ourTrial(const std::string &name, const OurProblem &problem) {
     attention.causal = problem.causal;
     for (const auto &[queries, keys] : batch)
       attention.lengths.push_back({queries, keys});
-    WAVESMITH_ASSIGN(AttentionPlan plan, planAttention(attention));
+    WAVESMITH_ASSIGN(AttentionPlan plan, planAttention(attention, {.splits = 1}));
     trial.target = plan.spec().target;
     if (trial.ir.empty()) {
       WAVESMITH_ASSIGN(trial.ir, irOf(plan.spec()));

@@ -92,19 +92,30 @@ Status checkWord(std::string_view flag, std::string_view text,
                fmt::join(words, ", "));
 }
 
+/// "fp8" is the target's format; a format by name must be it.
+static Expected<DType> inputType(std::string_view flag, std::string_view text,
+                                 const Target &target) {
+  for (const Fp8Format format : {Fp8Format::E4M3Fnuz, Fp8Format::E4M3Ocp}) {
+    if (text != fp8FormatName(format))
+      continue;
+    if (format == target.fp8)
+      return DType::FP8;
+    return error(StatusCode::InvalidArgument, "{} {}: {} multiplies {}", flag, text, target.name,
+                 fp8FormatName(target.fp8));
+  }
+  return withFlag(flag, parseDType(text));
+}
+
 Expected<KernelSpec> checkedSpec(const SpecFlags &flags, std::string_view target,
                                  std::string_view dtype, HeadDim dim, bool causal) {
   KernelSpec spec;
   WAVESMITH_ASSIGN(const Target known, withFlag(flags.target, parseTarget(target)));
-  WAVESMITH_ASSIGN(spec.attention.dtype, withFlag(flags.dtype, parseDType(dtype)));
+  WAVESMITH_ASSIGN(spec.attention.dtype, inputType(flags.dtype, dtype, known));
   spec.target = known.name;
   spec.attention.headDimQk = dim.qk;
   spec.attention.headDimV = dim.v;
   spec.attention.causal = causal;
   WAVESMITH_TRY(spec.validate());
-  // Well-formed specs that the compiler of this version cannot make.
-  if (spec.attention.dtype == DType::FP8)
-    return error(StatusCode::Unsupported, "{} fp8: not supported yet; expected bf16", flags.dtype);
   return spec;
 }
 

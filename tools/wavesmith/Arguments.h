@@ -55,7 +55,8 @@ Expected<EmulatorSettings> emulatorSettings(std::string_view checks, std::string
 struct SpecFlags {
   std::string_view target, dtype, headDim;
 };
-/// A kernel that this version can make, or why not.
+/// A kernel that this version can make, or why not. `dtype` may also name an FP8 format, which must
+/// be the target's.
 Expected<KernelSpec> checkedSpec(const SpecFlags &flags, std::string_view target,
                                  std::string_view dtype, HeadDim dim, bool causal);
 /// "192x128,128x128,64x64": every dim that exists, as a list argument.

@@ -28,7 +28,9 @@ public:
 
   void declare(CLI::App &app) override {
     app.add_option("--target", target_, "gfx942 or gfx950")->required();
-    app.add_option("--dtype", dtype_, "bf16 (fp8: not supported yet)")->required();
+    app.add_option("--dtype", dtype_,
+                   "bf16, or fp8 in the target's format (or by name: e4m3fnuz, e4m3)")
+        ->required();
     app.add_option("--head-dim", headDim_, "<qk>x<v>: 192x128, 128x128, 64x64")->required();
     app.add_option("--heads", heads_, "Query heads, 1 to 128")->required();
     app.add_option("--kv-heads", kvHeads_, "Key/value heads; default: as many as query heads");

@@ -1,5 +1,7 @@
 #include "tools/wavesmith/RunTable.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -55,20 +57,46 @@ std::string runText(const RunReport &report) {
 
 std::string errorRow(std::string_view name, double value, double limit) {
   // Not "value > limit": NaN is over every limit.
-  return fmt::format("  {:<34} {:>9.2e}  {:>8.1e}  {}\n", name, value, limit,
+  return fmt::format("  {:<50} {:>9.2e}  {:>8.1e}  {}\n", name, value, limit,
                      value <= limit ? "ok" : "TOO LARGE");
 }
 
 std::string errorTable(const ErrorReport &errors, const AttentionTolerance &limits) {
   std::string text =
-      fmt::format("{:<36} {:>9}  {:>8}\n", "errors against float64", "measured", "limit");
+      fmt::format("{:<52} {:>9}  {:>8}\n", "errors against float64", "measured", "limit");
   text += errorRow("out, relative rms", errors.outRelRms, limits.outRelRms);
-  text += errorRow("out, worst row: |error| / |row|", errors.outRowRelMax, limits.outRowRel);
-  text += errorRow("out, worst row: max / max", errors.outRowMaxRel, limits.outRowMaxRel);
-  text += errorRow("lse, worst: error / max(1, |lse|)", errors.lseRelMax, limits.lseRel);
+  const auto rows = [&](std::string_view which, const RowErrors &worst, const RowBounds &bounds) {
+    text +=
+        errorRow(fmt::format("out, worst row{}: |error| / |row|", which), worst.rel, bounds.rel);
+    text +=
+        errorRow(fmt::format("out, worst row{}: max / max", which), worst.maxRel, bounds.maxRel);
+    if (std::isfinite(bounds.lseRel))
+      text += errorRow(fmt::format("lse, worst{}: error / max(1, |lse|)", which), worst.lseRel,
+                       bounds.lseRel);
+    if (std::isfinite(bounds.lseAbs))
+      text += errorRow(fmt::format("lse, worst{}: error", which), worst.lseAbs, bounds.lseAbs);
+  };
+  if (limits.manyKeys == limits.fewKeys) {
+    rows("", errors.allRows(), limits.manyKeys);
+  } else {
+    rows("", errors.manyKeys, limits.manyKeys);
+    rows(fmt::format(" below {} keys", kManyKeys), errors.fewKeys, limits.fewKeys);
+  }
   text +=
       row("rows", fmt::format("{} compared, {} without keys, of these {} wrong",
                               errors.rowsCompared, errors.rowsWithoutKeys, errors.wrongEmptyRows));
+  return text;
+}
+
+/// "q 0.0181..0.0202, k ...": of all heads.
+std::string descaleText(const Descales &descales) {
+  std::string text;
+  for (auto [name, of] : {std::pair{"q", &descales.q}, {"k", &descales.k}, {"v", &descales.v}}) {
+    const auto [least, most] = std::ranges::minmax(*of);
+    text += fmt::format("{}{} {:.4g}", text.empty() ? "" : ", ", name, least);
+    if (of->size() > 1)
+      text += fmt::format("..{:.4g}", most);
+  }
   return text;
 }
 
@@ -95,8 +123,10 @@ std::string describeRun(const RunRequest &request, const RunReport &report) {
   if (report.modelled)
     text += row("modelled", report.modelled->text());
   text += row("checks", checksText(report));
+  if (!report.descales.q.empty())
+    text += row("descales", descaleText(report.descales));
   if (report.errors)
-    text += errorTable(*report.errors, request.tolerance);
+    text += errorTable(*report.errors, report.tolerance);
   for (const std::string &fault : report.faults)
     text += row("fault", fault);
   for (const std::string &failure : report.failures)

@@ -13,18 +13,6 @@
 namespace wavesmith::cli {
 namespace {
 
-std::string_view fp8Name(Fp8Format format) {
-  switch (format) {
-  case Fp8Format::None:
-    return "none";
-  case Fp8Format::E4M3Fnuz:
-    return "e4m3fnuz";
-  case Fp8Format::E4M3Ocp:
-    return "e4m3";
-  }
-  return "none";
-}
-
 class Targets final : public Command {
 public:
   std::string name() const override { return "targets"; }
@@ -43,11 +31,11 @@ public:
         specs.push_back(std::move(spec));
       Json row = {{"name", target.name},
                   {"lds_bytes", target.ldsBytes},
-                  {"fp8_format", fp8Name(target.fp8)},
+                  {"fp8_format", fp8FormatName(target.fp8)},
                   {"compiles", !specs.empty()},
                   {"kernels", Json::array()}};
       result.text += fmt::format("{:<8} {:>10}  {:<9} {}\n", target.name, target.ldsBytes,
-                                 fp8Name(target.fp8), specs.size());
+                                 fp8FormatName(target.fp8), specs.size());
       for (const KernelSpec &spec : specs) {
         if (!kernels_)
           break;

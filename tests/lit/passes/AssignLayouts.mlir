@@ -62,3 +62,28 @@ tile.kernel @both(%a: !tile.tile<[32, 32], bf16>) attributes {target = "gfx942"}
   %s = tile.dot %a, %a transposed {atom = "mfma_f32_32x32x8_bf16"} : <[32, 32], bf16>, <[32, 32], bf16> -> <[32, 32], f32>
   tile.return
 }
+
+// -----
+
+// The order of a lane's 8 weights is not that of 8 consecutive keys, but their 16 rows are whole.
+// CHECK-LABEL: tile.kernel @fp8
+tile.kernel @fp8(%q: !tile.tile<[256, 64], f8E4M3FNUZ>, %k: !tile.tile<[64, 64], f8E4M3FNUZ>, %v: !tile.tile<[64, 64], f8E4M3FNUZ>, %m: !tile.tile<[256], f32>, %o: !tile.tile<[256, 64], f32>, %scale: f32) attributes {target = "gfx942"} {
+  // CHECK: tile.dot {{.*}} -> <[256, 64], f32, #tile.mma<"mfma_f32_32x32x16_fp8_fp8", acc, transposed = true>>
+  %s = tile.dot %q, %k transposed {atom = "mfma_f32_32x32x16_fp8_fp8"} : <[256, 64], f8E4M3FNUZ>, <[64, 64], f8E4M3FNUZ> -> <[256, 64], f32>
+  // CHECK: tile.online_softmax {{.*}} -> <[256, 64], f8E4M3FNUZ, #tile.mma<"mfma_f32_32x32x16_fp8_fp8", rhs, transposed = true>>
+  %p, %mn, %ln, %on = tile.online_softmax %s, %m, %m, %o scale %scale : <[256, 64], f32>, <[256], f32>, <[256], f32>, <[256, 64], f32>, f32 -> <[256, 64], f8E4M3FNUZ>, <[256], f32>, <[256], f32>, <[256, 64], f32>
+  %o2 = tile.dot %p, %v into %on {atom = "mfma_f32_32x32x16_fp8_fp8"} : <[256, 64], f8E4M3FNUZ>, <[64, 64], f8E4M3FNUZ>, !tile.tile<[256, 64], f32> -> <[256, 64], f32>
+  tile.return
+}
+
+// -----
+
+// An operand of 64 keys takes the accumulators of two products.
+// CHECK-LABEL: tile.kernel @fp8_wide
+tile.kernel @fp8_wide(%q: !tile.tile<[256, 64], f8E4M3FN>, %k: !tile.tile<[128, 64], f8E4M3FN>, %v: !tile.tile<[128, 64], f8E4M3FN>, %m: !tile.tile<[256], f32>, %o: !tile.tile<[256, 64], f32>, %scale: f32) attributes {target = "gfx950"} {
+  %s = tile.dot %q, %k transposed {atom = "mfma_f32_32x32x64_f8f6f4"} : <[256, 64], f8E4M3FN>, <[128, 64], f8E4M3FN> -> <[256, 128], f32>
+  // CHECK: tile.online_softmax {{.*}} -> <[256, 128], f8E4M3FN, #tile.mma<"mfma_f32_32x32x64_f8f6f4", rhs, transposed = true>>
+  %p, %mn, %ln, %on = tile.online_softmax %s, %m, %m, %o scale %scale : <[256, 128], f32>, <[256], f32>, <[256], f32>, <[256, 64], f32>, f32 -> <[256, 128], f8E4M3FN>, <[256], f32>, <[256], f32>, <[256, 64], f32>
+  %o2 = tile.dot %p, %v into %on {atom = "mfma_f32_32x32x64_f8f6f4"} : <[256, 128], f8E4M3FN>, <[128, 64], f8E4M3FN>, !tile.tile<[256, 64], f32> -> <[256, 64], f32>
+  tile.return
+}

@@ -2,7 +2,7 @@
 
 tile.kernel @k(%k: !tile.tensor<[?, ?, 192], bf16>, %work: !tile.work) attributes {target = "gfx942"} {
   %u = tile.work_unit %work
-  tile.for_keys %keys, %next of %u step 32 attributes {schedule = #tile.anti_phase<waves = 8, ring = 6, pre = 4, threshold = 8>} {
+  tile.for_keys %keys, %next of %u step 32 attributes {schedule = #tile.anti_phase<waves = 8, ring = 6, pre = 4>} {
     // Three buffers leave one tile of 12 transfers in flight, two leave none; the stores to LDS are
     // older than the 4 fragments read ahead.
     // CHECK: tile.phase{{ +}}vector waits [#tile.waits<group = 0, vmem = 12, lds = -1>, #tile.waits<group = 0, vmem = 0, lds = -1>, #tile.waits<group = 1, vmem = -1, lds = 4>]
@@ -24,7 +24,7 @@ tile.kernel @k(%k: !tile.tensor<[?, ?, 192], bf16>, %work: !tile.work) attribute
 
 tile.kernel @wide(%k: !tile.tensor<[?, ?, 192], bf16>, %v: !tile.tensor<[?, ?, 128], bf16>, %work: !tile.work) attributes {target = "gfx950"} {
   %u = tile.work_unit %work
-  tile.for_keys %keys, %next of %u step 64 attributes {schedule = #tile.anti_phase<waves = 8, ring = 7, pre = 3, threshold = 8>} {
+  tile.for_keys %keys, %next of %u step 64 attributes {schedule = #tile.anti_phase<waves = 8, ring = 7, pre = 3>} {
     // A wave's transfer is 1 KiB here. The step's own tiles are read one phase earlier than those of
     // the next step, so that of four buffers as many tiles are in flight as of three.
     // CHECK: tile.phase{{ +}}vector waits [#tile.waits<group = 1, vmem = 4, lds = -1>, #tile.waits<group = 0, vmem = 6, lds = -1>]
@@ -45,7 +45,7 @@ tile.kernel @wide(%k: !tile.tensor<[?, ?, 192], bf16>, %v: !tile.tensor<[?, ?, 1
 
 tile.kernel @few(%v: !tile.tensor<[?, ?, 128], bf16>, %work: !tile.work) attributes {target = "gfx950"} {
   %u = tile.work_unit %work
-  tile.for_keys %keys, %next of %u step 64 attributes {schedule = #tile.anti_phase<waves = 8, ring = 7, pre = 3, threshold = 8>} {
+  tile.for_keys %keys, %next of %u step 64 attributes {schedule = #tile.anti_phase<waves = 8, ring = 7, pre = 3>} {
     tile.phase vector {
       tile.yield
     }
@@ -63,7 +63,7 @@ tile.kernel @few(%v: !tile.tensor<[?, ?, 128], bf16>, %work: !tile.work) attribu
 
 tile.kernel @k(%k: !tile.tensor<[?, ?, 192], bf16>, %work: !tile.work) attributes {target = "gfx942"} {
   %u = tile.work_unit %work
-  tile.for_keys %keys, %next of %u step 32 attributes {schedule = #tile.anti_phase<waves = 8, ring = 6, pre = 4, threshold = 8>} {
+  tile.for_keys %keys, %next of %u step 32 attributes {schedule = #tile.anti_phase<waves = 8, ring = 6, pre = 4>} {
     tile.phase matrix {
       // expected-error@+1 {{is neither placed nor staged}}
       %a = tile.load %k[%keys : !tile.keys] : <[?, ?, 192], bf16> -> <[32, 192], bf16>
@@ -79,7 +79,26 @@ tile.kernel @k(%k: !tile.tensor<[?, ?, 192], bf16>, %work: !tile.work) attribute
 tile.kernel @k(%work: !tile.work) attributes {target = "gfx942"} {
   %u = tile.work_unit %work
   // expected-error@+1 {{has no vector phase}}
-  tile.for_keys %keys, %next of %u step 32 attributes {schedule = #tile.anti_phase<waves = 8, ring = 6, pre = 4, threshold = 8>} {
+  tile.for_keys %keys, %next of %u step 32 attributes {schedule = #tile.anti_phase<waves = 8, ring = 6, pre = 4>} {
+    tile.yield
+  }
+  tile.return
+}
+
+// -----
+
+// A third K buffer leaves one tile of 12 dwords a lane in flight, of one byte elements too.
+tile.kernel @fp8(%k: !tile.tensor<[?, ?, 192], f8E4M3FNUZ>, %work: !tile.work) attributes {target = "gfx942"} {
+  %u = tile.work_unit %work
+  tile.for_keys %keys, %next of %u step 64 attributes {schedule = #tile.anti_phase<waves = 8, ring = 5, pre = 3>} {
+    // CHECK: tile.phase{{ +}}vector waits [#tile.waits<group = 0, vmem = 12, lds = -1>]
+    tile.phase vector {
+      tile.yield
+    }
+    tile.phase matrix {
+      %a = tile.load %k[%next : !tile.keys] {lds = #tile.lds<rows, offset = 0, bytes = 13056, line = 272, buffers = 3>, staging = #tile.staging<group = 0, ahead = 2>} : <[?, ?, 192], f8E4M3FNUZ> -> <[64, 192], f8E4M3FNUZ>
+      tile.yield
+    }
     tile.yield
   }
   tile.return
@@ -90,7 +109,7 @@ tile.kernel @k(%work: !tile.work) attributes {target = "gfx942"} {
 // expected-error@+1 {{has no target; run wavesmith-select-atoms first}}
 tile.kernel @nowhere(%work: !tile.work) {
   %u = tile.work_unit %work
-  tile.for_keys %keys, %next of %u step 32 attributes {schedule = #tile.anti_phase<waves = 8, ring = 6, pre = 4, threshold = 8>} {
+  tile.for_keys %keys, %next of %u step 32 attributes {schedule = #tile.anti_phase<waves = 8, ring = 6, pre = 4>} {
     tile.yield
   }
   tile.return

@@ -1,4 +1,4 @@
-// RUN: wavesmith-opt %s --split-input-file --verify-diagnostics -wavesmith-pipeline-loads="ring=5 pre=2 threshold=7" | FileCheck %s
+// RUN: wavesmith-opt %s --split-input-file --verify-diagnostics -wavesmith-pipeline-loads="ring=5 pre=2" | FileCheck %s
 
 !lds_k = !tile.tile<[32, 64], bf16>
 !scores = !tile.tile<[256, 32], f32>
@@ -17,7 +17,7 @@ tile.kernel @attention(%q: !tile.tile<[256, 64], bf16>, %k: !tile.tensor<[?, ?, 
   // CHECK: %[[K0:.*]] = tile.load {{.*}}[%[[FIRST]] : !tile.keys]
   // CHECK: %[[S0:.*]] = tile.dot %[[Q]], %[[K0]] transposed
   // CHECK: %[[R:.*]]:3 = tile.for_keys %[[KEYS:.*]], %[[NEXT:.*]] of %[[U]] step 32 iter(%[[S:.*]] = %[[S0]], %[[M:.*]] = %{{.*}}, %[[O:.*]] = %{{.*}})
-  // CHECK-SAME: schedule = #tile.anti_phase<waves = 8, ring = 5, pre = 2, threshold = 7>
+  // CHECK-SAME: schedule = #tile.anti_phase<waves = 8, ring = 5, pre = 2>
   %r:2 = tile.for_keys %keys of %u step 32 iter(%m = %m0, %o = %o0) -> (!rows, !sums) {
     // CHECK: %[[V:.*]]:3 = tile.phase{{ +}}vector
     // CHECK: tile.online_softmax %[[S]], %[[M]], %[[M]], %[[O]]

@@ -81,3 +81,57 @@ tile.kernel @twice(%q: !tile.tile<[256, 64], bf16>, %k: !tile.tensor<[?, ?, 64],
   }
   tile.return
 }
+
+// -----
+
+!keys = !tile.tile<[64, 192], f8E4M3FNUZ>
+!values = !tile.tile<[64, 128], f8E4M3FNUZ>
+!sums = !tile.tile<[256, 128], f32>
+!rows = !tile.tile<[256], f32>
+
+// CHECK-LABEL: tile.kernel @fp8
+tile.kernel @fp8(%q: !tile.tile<[256, 192], f8E4M3FNUZ>, %k: !tile.tensor<[?, ?, 192], f8E4M3FNUZ>, %v: !tile.tensor<[?, ?, 128], f8E4M3FNUZ>, %scale: f32, %work: !tile.work) attributes {target = "gfx942"} {
+  %u = tile.work_unit %work
+  %m0 = tile.fill 0.0 : !rows
+  %o0 = tile.fill 0.0 : !sums
+  %r:2 = tile.for_keys %keys of %u step 64 iter(%m = %m0, %o = %o0) -> (!rows, !sums) {
+    // 64 rows of 192 bytes: 32 lines of two rows' first 128 bytes, 16 of four rows' last 64.
+    // CHECK: tile.load {{.*}} {lds = #tile.lds<rows, offset = 0, bytes = 13056, line = 272, buffers = 2>}
+    %kt = tile.load %k[%keys : !tile.keys] : <[?, ?, 192], f8E4M3FNUZ> -> !keys
+    %s = tile.dot %q, %kt transposed {atom = "mfma_f32_32x32x16_fp8_fp8"} : <[256, 192], f8E4M3FNUZ>, !keys -> <[256, 64], f32>
+    %p, %mn, %ln, %on = tile.online_softmax %s, %m, %m, %o scale %scale : <[256, 64], f32>, !rows, !rows, !sums, f32 -> <[256, 64], f8E4M3FNUZ>, !rows, !rows, !sums
+    // Four bytes of a dword are four columns: 4 images of 4 groups of 32 columns with 16 keys.
+    // CHECK: tile.load {{.*}} {lds = #tile.lds<transposed, offset = 26112, bytes = 8448, line = 528, buffers = 3>}
+    %vt = tile.load %v[%keys : !tile.keys] : <[?, ?, 128], f8E4M3FNUZ> -> !values
+    %o2 = tile.dot %p, %vt into %on {atom = "mfma_f32_32x32x16_fp8_fp8"} : <[256, 64], f8E4M3FNUZ>, !values, !sums -> !sums
+    tile.yield %mn, %o2 : !rows, !sums
+  }
+  tile.return
+}
+
+// -----
+
+!keys = !tile.tile<[128, 192], f8E4M3FN>
+!values = !tile.tile<[128, 128], f8E4M3FN>
+!sums = !tile.tile<[256, 128], f32>
+!rows = !tile.tile<[256], f32>
+
+// CHECK-LABEL: tile.kernel @fp8_reads_transpose
+tile.kernel @fp8_reads_transpose(%q: !tile.tile<[256, 192], f8E4M3FN>, %k: !tile.tensor<[?, ?, 192], f8E4M3FN>, %v: !tile.tensor<[?, ?, 128], f8E4M3FN>, %scale: f32, %work: !tile.work) attributes {target = "gfx950"} {
+  %u = tile.work_unit %work
+  %m0 = tile.fill 0.0 : !rows
+  %o0 = tile.fill 0.0 : !sums
+  %r:2 = tile.for_keys %keys of %u step 128 iter(%m = %m0, %o = %o0) -> (!rows, !sums) {
+    // Three pieces of 64 bytes of 128 rows, 16 rows in a line.
+    // CHECK: tile.load {{.*}} {lds = #tile.lds<rows, offset = 0, bytes = 24960, line = 1040, buffers = 2>}
+    %kt = tile.load %k[%keys : !tile.keys] : <[?, ?, 192], f8E4M3FN> -> !keys
+    %s = tile.dot %q, %kt transposed {atom = "mfma_f32_32x32x64_f8f6f4"} : <[256, 192], f8E4M3FN>, !keys -> <[256, 128], f32>
+    %p, %mn, %ln, %on = tile.online_softmax %s, %m, %m, %o scale %scale : <[256, 128], f32>, !rows, !rows, !sums, f32 -> <[256, 128], f8E4M3FN>, !rows, !rows, !sums
+    // Transposing reads of bytes take 32 bytes of each of eight lines.
+    // CHECK: tile.load {{.*}} {lds = #tile.lds<transpose_reads, offset = 49920, bytes = 16896, line = 1056, buffers = 3>}
+    %vt = tile.load %v[%keys : !tile.keys] : <[?, ?, 128], f8E4M3FN> -> !values
+    %o2 = tile.dot %p, %vt into %on {atom = "mfma_f32_32x32x64_f8f6f4"} : <[256, 128], f8E4M3FN>, !values, !sums -> !sums
+    tile.yield %mn, %o2 : !rows, !sums
+  }
+  tile.return
+}

@@ -27,3 +27,23 @@ tile.kernel @unbound(%a: !tile.tile<[rows, 64], bf16>, %b: !tile.tile<[32, 64], 
   %s = tile.dot %a, %b transposed : <[rows, 64], bf16>, <[32, 64], bf16> -> <[rows, 32], f32>
   tile.return
 }
+
+// -----
+
+// CHECK: tile.kernel @fnuz
+tile.kernel @fnuz(%a: !tile.tile<[256, 64], f8E4M3FNUZ>, %b: !tile.tile<[64, 64], f8E4M3FNUZ>) {
+  // CHECK: tile.dot {{.*}} {atom = "mfma_f32_32x32x16_fp8_fp8"}
+  %s = tile.dot %a, %b transposed : <[256, 64], f8E4M3FNUZ>, <[64, 64], f8E4M3FNUZ> -> <[256, 64], f32>
+  tile.return
+}
+
+// -----
+
+// The same bits mean other values on each target.
+// WIDE: tile.kernel @ocp
+// WIDE: tile.dot {{.*}} {atom = "mfma_f32_32x32x64_f8f6f4"}
+tile.kernel @ocp(%a: !tile.tile<[256, 64], f8E4M3FN>, %b: !tile.tile<[64, 64], f8E4M3FN>) {
+  // expected-error@+1 {{of 'f8E4M3FN' 256x64x64 fits no matrix instruction of gfx942}}
+  %s = tile.dot %a, %b transposed : <[256, 64], f8E4M3FN>, <[64, 64], f8E4M3FN> -> <[256, 64], f32>
+  tile.return
+}

@@ -167,7 +167,7 @@ tile.kernel @k(%work: !tile.work, %x: f32, %y: i32) {
 tile.kernel @k(%work: !tile.work) {
   %u = tile.work_unit %work
   // expected-error@+1 {{with 0 carried values needs 2 body arguments, has 1}}
-  tile.for_keys %keys of %u step 32 attributes {schedule = #tile.anti_phase<waves = 8, ring = 6, pre = 3, threshold = 8>} {
+  tile.for_keys %keys of %u step 32 attributes {schedule = #tile.anti_phase<waves = 8, ring = 6, pre = 3>} {
     tile.yield
   }
   tile.return

@@ -52,8 +52,8 @@ tile.kernel @k(%q: !tile.tensor<[?, ?, 64], input>, %work: !tile.work, %d: !tile
     %p, %mn, %ln, %on = tile.online_softmax %t, %x, %x, %t scale %s2 : <[rows, rows], f32>, <[rows], f32>, <[rows], f32>, <[rows, rows], f32>, f32 -> <[rows, rows], input>, <[rows], f32>, <[rows], f32>, <[rows, rows], f32>
     tile.yield %mn : !tile.tile<[rows], f32>
   }
-  // CHECK: tile.for_keys %{{.*}}, %{{.*}} of %[[U]] step 32 attributes {peeled, schedule = #tile.anti_phase<waves = 8, ring = 6, pre = 3, threshold = 8>} {
-  tile.for_keys %keys, %next of %u step 32 attributes {peeled, schedule = #tile.anti_phase<waves = 8, ring = 6, pre = 3, threshold = 8>} {
+  // CHECK: tile.for_keys %{{.*}}, %{{.*}} of %[[U]] step 32 attributes {peeled, schedule = #tile.anti_phase<waves = 8, ring = 6, pre = 3>} {
+  tile.for_keys %keys, %next of %u step 32 attributes {peeled, schedule = #tile.anti_phase<waves = 8, ring = 6, pre = 3>} {
     // CHECK: tile.phase{{ +}}vector waits [#tile.waits<group = 0, vmem = 0, lds = -1>] {
     tile.phase vector waits [#tile.waits<group = 0, vmem = 0, lds = -1>] {
       tile.yield

@@ -135,6 +135,34 @@ TEST_F(AttentionKernelTest, TheWorkspaceHoldsListsAndPartialsApart) {
       << "no partials without splits";
 }
 
+TEST_F(AttentionKernelTest, Fp8TakesDescales) {
+  KernelSpec spec = kSpec;
+  spec.attention.dtype = DType::FP8;
+  auto kernel = AttentionKernel::load(device.table(), spec, fakeObject(spec));
+  ASSERT_TRUE(kernel) << kernel.status().message();
+  AttentionProblem problem;
+  problem.dtype = DType::FP8;
+  problem.causal = true;
+  problem.lengths = {{1, 0}};
+  problem.sharedDescales = {.q = true, .v = true};
+  const auto planned = planAttention(problem);
+  ASSERT_TRUE(planned) << planned.status().message();
+  std::vector<std::byte> memory(8192);
+  const std::uint64_t base = (reinterpret_cast<std::uint64_t>(memory.data()) + 255) & ~255ull;
+  AttentionBuffers buffers = {base, 0, 0, base + 1024, base + 2048, base + 3072, 260, 264, 268};
+  ASSERT_TRUE(kernel->uploadWork(*planned, buffers.workspace, nullptr).isOk());
+  ASSERT_TRUE(kernel->launch(*planned, buffers, nullptr).isOk());
+  EXPECT_EQ(device.launches[0].descaleQ, 260u);
+  EXPECT_EQ(device.launches[0].descaleK, 264u);
+  EXPECT_EQ(device.launches[0].descaleV, 268u);
+  EXPECT_EQ(device.launches[0].sharedDescales, kSharedDescaleQ | kSharedDescaleV);
+  buffers.descaleK = 0;
+  EXPECT_EQ(kernel->launch(*planned, buffers, nullptr).message(), "descale_k is null");
+  buffers.descaleK = 263;
+  EXPECT_EQ(kernel->launch(*planned, buffers, nullptr).message(),
+            "descale_k is at 0x107; it must be aligned to 4 bytes");
+}
+
 TEST_F(AttentionKernelTest, LaunchRefusesAnotherPlan) {
   auto kernel = AttentionKernel::load(device.table(), kSpec, fakeObject(kSpec));
   ASSERT_TRUE(kernel) << kernel.status().message();

@@ -36,6 +36,22 @@ TEST(AttentionProblem, FillsInDefaults) {
   EXPECT_EQ(checkProblem(mha)->problem.kvHeads, 12);
 }
 
+TEST(AttentionProblem, Fp8IsTheTargetsFormat) {
+  AttentionProblem problem = good();
+  EXPECT_EQ(checkProblem(problem)->fp8, Fp8Format::None);
+  problem.dtype = DType::FP8;
+  problem.sharedDescales.k = true;
+  for (const auto format : {std::optional<Fp8Format>(), {Fp8Format::E4M3Fnuz}}) {
+    problem.fp8 = format;
+    const auto checked = checkProblem(problem);
+    ASSERT_TRUE(checked) << checked.status().message();
+    EXPECT_EQ(checked->fp8, Fp8Format::E4M3Fnuz);
+    EXPECT_EQ(checked->q.elementBytes, 1);
+    EXPECT_EQ(checked->v.rowStride, 4 * 128);
+    EXPECT_EQ(checked->out.elementBytes, 2);
+  }
+}
+
 TEST(AttentionProblem, EveryWrongValueIsNamed) {
   struct Case {
     std::function<void(AttentionProblem &)> change;
@@ -45,6 +61,13 @@ TEST(AttentionProblem, EveryWrongValueIsNamed) {
       {[](auto &p) { p.target = "gfx1100"; }, "unknown target \"gfx1100\"; known: gfx942, gfx950"},
       {[](auto &p) { p.headDimQk = 96; },
        "no kernel for head dims 96x128; supported: 192x128, 128x128, 64x64"},
+      {[](auto &p) { p.dtype = DType::FP8, p.fp8 = Fp8Format::E4M3Ocp; },
+       "inputs are e4m3; fp8 on gfx942 takes e4m3fnuz"},
+      {[](auto &p) { p.fp8 = Fp8Format::E4M3Fnuz; },
+       "inputs are e4m3fnuz; bf16 on gfx942 takes bf16"},
+      {[](auto &p) { p.sharedDescales.q = true; }, "descales belong to fp8 inputs, these are bf16"},
+      {[](auto &p) { p.dtype = DType::FP8, p.q.row = 12 * 192 + 8; },
+       "it must be a multiple of 16 (16 bytes)"},
       {[](auto &p) { p.heads = 0; }, "heads is 0; 1 to 128 are supported"},
       {[](auto &p) { p.heads = 129; }, "heads is 129; 1 to 128 are supported"},
       {[](auto &p) { p.kvHeads = -1; }, "kv_heads is -1; 1 to 128 are supported"},

@@ -25,20 +25,22 @@ struct Dims {
   int qk, v;
 };
 
-KernelSpec makeSpec(Dims dims, bool causal, bool lse, const std::string &target = "gfx942") {
+KernelSpec makeSpec(Dims dims, bool causal, bool lse, const std::string &target = "gfx942",
+                    DType dtype = DType::BF16) {
   return {.target = target,
-          .attention = {.dtype = DType::BF16,
+          .attention = {.dtype = dtype,
                         .headDimQk = dims.qk,
                         .headDimV = dims.v,
                         .causal = causal,
                         .writeLse = lse}};
 }
 
-class Specialisations : public ::testing::TestWithParam<std::tuple<Target, Dims, bool, bool>> {};
+class Specialisations
+    : public ::testing::TestWithParam<std::tuple<Target, DType, Dims, bool, bool>> {};
 
 TEST_P(Specialisations, CompileWithinTheirLimits) {
-  auto [target, dims, causal, lse] = GetParam();
-  const KernelSpec spec = makeSpec(dims, causal, lse, target.name);
+  auto [target, dtype, dims, causal, lse] = GetParam();
+  const KernelSpec spec = makeSpec(dims, causal, lse, target.name, dtype);
   auto blob = compileKernel(spec, {});
   ASSERT_TRUE(blob) << blob.status().message();
   EXPECT_EQ(blob->kernelName, spec.kernelName());
@@ -62,16 +64,19 @@ TEST_P(Specialisations, CompileWithinTheirLimits) {
   EXPECT_EQ(note->spec, spec.text());
   EXPECT_EQ(note->specKey, spec.key());
   EXPECT_EQ(note->buildKey, buildKey(spec, Toolchain::builtin()));
+  EXPECT_EQ(note->fp8Format, dtype == DType::FP8 ? fp8FormatName(target.fp8) : "");
 }
 
-std::string caseName(const ::testing::TestParamInfo<std::tuple<Target, Dims, bool, bool>> &info) {
-  auto [target, dims, causal, lse] = info.param;
-  return target.name + "_d" + std::to_string(dims.qk) + "x" + std::to_string(dims.v) +
-         (causal ? "_causal" : "") + (lse ? "_lse" : "");
+std::string
+caseName(const ::testing::TestParamInfo<std::tuple<Target, DType, Dims, bool, bool>> &info) {
+  auto [target, dtype, dims, causal, lse] = info.param;
+  return target.name + "_" + std::string(dtypeName(dtype)) + "_d" + std::to_string(dims.qk) + "x" +
+         std::to_string(dims.v) + (causal ? "_causal" : "") + (lse ? "_lse" : "");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Specialisations,
                          ::testing::Combine(::testing::ValuesIn(knownTargets()),
+                                            ::testing::Values(DType::BF16, DType::FP8),
                                             ::testing::Values(Dims{192, 128}, Dims{128, 128},
                                                               Dims{64, 64}),
                                             ::testing::Bool(), ::testing::Bool()),

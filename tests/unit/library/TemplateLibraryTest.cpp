@@ -53,6 +53,18 @@ TEST(TemplateLibrary, EachTargetHasItsSchedule) {
   }
 }
 
+TEST(TemplateLibrary, Fp8HasScaledInputsAndASumByHeadDim) {
+  KernelSpec fp8 = spec();
+  fp8.attention.dtype = DType::FP8;
+  auto selection = select(fp8);
+  ASSERT_TRUE(selection) << selection.status().message();
+  EXPECT_THAT(selection->parameters, HasSubstr("block_n=64"));
+  EXPECT_THAT(selection->parameters, HasSubstr("input=f8E4M3FNUZ,scaled=true"));
+  EXPECT_EQ(selection->schedule->rowSum, "vector");
+  fp8.attention.headDimQk = 128;
+  EXPECT_EQ(select(fp8)->schedule->rowSum, "matrix");
+}
+
 TEST(TemplateLibrary, UnknownScheduleListsTheKnownOnes) {
   KernelSpec unknown = spec();
   unknown.schedule = "fancy";

@@ -1,76 +1,14 @@
 #include <array>
 #include <cstring>
-#include <map>
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/lowering/AttentionProblem.h"
-#include "tests/unit/lowering/KernelText.h"
+#include "tests/unit/lowering/EmulatorKernels.h"
 
 namespace wavesmith::compiler::testing {
 namespace {
 
-/// A device of one target and every kernel that the process has built on it.
-class Kernels {
-public:
-  static Kernels &of(const std::string &target) {
-    static std::map<std::string, Kernels> all;
-    return all.try_emplace(target, target).first->second;
-  }
-  explicit Kernels(const std::string &target) {
-    auto device = emulator::Device::create({.target = target});
-    EXPECT_TRUE(device) << device.status().message();
-    device_ = std::move(*device);
-  }
-
-  emulator::Device &device() { return *device_; }
-  emulator::Module &module(const KernelCase &kernel, const Schedule &schedule) {
-    std::string key = kernel.name() + "/" + std::to_string(schedule.kBuffers) +
-                      std::to_string(schedule.vBuffers) +
-                      std::to_string(static_cast<int>(schedule.pRounding));
-    std::shared_ptr<emulator::Module> &module = modules_[key];
-    if (!module) {
-      Produced built = buildKernel(kernel, schedule, "k");
-      EXPECT_EQ(built.error, "");
-      auto object = CodeObject::parse(std::move(built.bytes), key);
-      EXPECT_TRUE(object) << object.status().message();
-      auto loaded = device_->load(*object);
-      EXPECT_TRUE(loaded) << loaded.status().message();
-      module = *loaded;
-    }
-    return *module;
-  }
-
-private:
-  std::unique_ptr<emulator::Device> device_;
-  std::map<std::string, std::shared_ptr<emulator::Module>> modules_;
-};
-
 const std::array kTargets{"gfx942", "gfx950"};
-
-AttentionResult run(const std::string &target, const AttentionProblem &problem,
-                    const Schedule &schedule, const emulator::RunOptions &options = {}) {
-  Kernels &kernels = Kernels::of(target);
-  return runAttention(kernels.device(), kernels.module({target, problem.shape}, schedule), problem,
-                      options);
-}
-
-/// bf16 output alone costs 1.1e-3 RMS, bf16 P about as much; a row's worst is a few times that.
-/// LSE is float32 arithmetic on values around 10.
-void expectAgrees(const std::string &target, const AttentionProblem &problem,
-                  const Schedule &schedule, const emulator::RunOptions &options = {}) {
-  SCOPED_TRACE(target);
-  AttentionResult result = run(target, problem, schedule, options);
-  EXPECT_EQ(result.error, "");
-  EXPECT_LE(result.relativeRms, 3e-3);
-  EXPECT_LE(result.worstRow, 8e-3);
-  EXPECT_LE(result.worstLse, 1e-5);
-  EXPECT_TRUE(result.emptyRowsExact);
-}
-void expectAgrees(const std::string &target, const AttentionProblem &problem,
-                  const emulator::RunOptions &options = {}) {
-  expectAgrees(target, problem, KernelCase{target, problem.shape}.schedule(), options);
-}
 
 class AttentionOnEmulatorTest : public ::testing::TestWithParam<KernelCase> {};
 
@@ -112,6 +50,8 @@ std::vector<KernelCase> kernelCases() {
     for (auto [qk, v] : {std::pair{192, 128}, {128, 128}, {64, 64}})
       for (bool causal : {false, true})
         all.push_back({target, {.headDimQk = qk, .headDimV = v, .causal = causal}});
+  for (std::size_t i = 0, count = all.size(); i < count; ++i)
+    all.push_back(all[i].withFp8());
   return all;
 }
 
@@ -174,11 +114,9 @@ TEST_P(AttentionVariantsOnEmulatorTest, ANeighboursNanStaysThere) {
 /// A rescale that other rows of the wave need must not change a row's bits.
 TEST_P(AttentionVariantsOnEmulatorTest, ARowsBitsAreItsOwn) {
   AttentionProblem problem{.shape = {.causal = true}, .sequences = {{64, 300}}, .growth = 4};
-  const Schedule schedule = KernelCase{GetParam(), problem.shape}.schedule();
-  AttentionResult one = run(GetParam(), problem, schedule);
+  AttentionResult one = runOnEmulator(GetParam(), problem);
   problem.otherQueries = 16;
-  AttentionResult other = run(GetParam(), problem, schedule);
-  EXPECT_EQ(one.error + other.error, "");
+  AttentionResult other = runOnEmulator(GetParam(), problem);
   EXPECT_EQ(one.rowFive, other.rowFive);
 }
 
@@ -228,7 +166,7 @@ TEST(AttentionChecksOnEmulatorTest, MissingWaitsAndBarriersAreFaults) {
       EXPECT_GT(count, 0);
       auto object = CodeObject::parse(std::move(bytes), "mutilated");
       ASSERT_TRUE(object) << object.status().message();
-      emulator::Device &device = Kernels::of(target).device();
+      emulator::Device &device = EmulatorKernels::of(target).device();
       auto module = device.load(*object);
       ASSERT_TRUE(module) << module.status().message();
       AttentionResult result =

@@ -1,29 +1,60 @@
 #include "tests/unit/lowering/AttentionProblem.h"
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+
+#include "runtime/verify/BFloat16.h"
+#include "runtime/verify/Float8.h"
 
 namespace wavesmith::compiler::testing {
 
 namespace {
 
-constexpr std::uint16_t kNan = 0x7fff;
 constexpr std::byte kUntouched{0xAB};
+/// What FP8 values are divided by, so that the tails of a normal distribution use the format.
+constexpr float kDescale = 1.0f / 32;
 
-float fromBf16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
-std::uint16_t toBf16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+float fromBf16(std::uint16_t bits) { return bf16ToFloat(bits); }
+
+/// How a tensor's values look in memory.
+struct Format {
+  int bytes;
+  float (*decode)(std::uint16_t);
+  std::uint16_t (*encode)(float);
+  std::uint16_t nan;
+};
+constexpr Format kBf16{2, bf16ToFloat, floatToBf16, 0x7fff};
+template <Fp8Format format>
+constexpr Format kFp8{
+    1,
+    [](std::uint16_t code) {
+      return static_cast<float>(fp8ToDouble(format, static_cast<std::uint8_t>(code)) * kDescale);
+    },
+    [](float value) { return std::uint16_t{doubleToFp8(format, double{value} / kDescale)}; },
+    fp8Nan(format)};
+
+const Format &formatOf(ElementType element) {
+  switch (element) {
+  case ElementType::BF16:
+    return kBf16;
+  case ElementType::F8E4M3Fnuz:
+    return kFp8<Fp8Format::E4M3Fnuz>;
+  case ElementType::F8E4M3Ocp:
+    return kFp8<Fp8Format::E4M3Ocp>;
+  }
+  __builtin_unreachable();
 }
 
-/// A packed [token][head][dim] bf16 tensor on the device, with its values kept on the host.
+/// A packed [token][head][dim] tensor on the device, with its values kept on the host.
 struct Tensor {
+  Format format;
   int tokens, heads, dim;
   std::int64_t rowBytes, headBytes;
   std::vector<std::uint16_t> values;
   std::uint64_t address = 0;
+  int shift = 0; ///< the device gets the values times two to this
 
   std::uint16_t &at(int token, int head, int i) {
     return values[(static_cast<std::size_t>(token) * heads + head) * dim + i];
@@ -31,8 +62,19 @@ struct Tensor {
   std::int64_t offset(int token, int head) const { return token * rowBytes + head * headBytes; }
   /// Exactly up to the last element, so that any read past it is a fault.
   std::uint64_t bytes() const {
-    return tokens ? static_cast<std::uint64_t>(offset(tokens - 1, heads - 1) + dim * 2) : 16;
+    return tokens ? static_cast<std::uint64_t>(offset(tokens - 1, heads - 1) + dim * format.bytes)
+                  : 16;
   }
+  std::vector<std::byte> row(int token, int head) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(dim) * format.bytes);
+    for (int i = 0; i < dim; ++i) {
+      const std::uint16_t code =
+          shift == 0 ? at(token, head, i) : format.encode(std::ldexp(value(token, head, i), shift));
+      std::memcpy(&bytes[static_cast<std::size_t>(i) * format.bytes], &code, format.bytes);
+    }
+    return bytes;
+  }
+  float value(int token, int head, int i) { return format.decode(at(token, head, i)); }
 };
 
 class Runner {
@@ -64,15 +106,16 @@ public:
   }
 
 private:
-  Tensor makeTensor(int tokens, int heads, int dim, std::int64_t rowBytes) {
-    Tensor tensor{.tokens = tokens, .heads = heads, .dim = dim, .rowBytes = rowBytes};
-    tensor.headBytes = 2 * (dim + p_.headPadding);
+  Tensor makeTensor(const Format &format, int tokens, int heads, int dim, std::int64_t rowBytes) {
+    Tensor tensor{
+        .format = format, .tokens = tokens, .heads = heads, .dim = dim, .rowBytes = rowBytes};
+    tensor.headBytes = format.bytes * (dim + p_.headPadding);
     if (!tensor.rowBytes)
-      tensor.rowBytes = heads * tensor.headBytes + 2 * p_.rowPadding;
+      tensor.rowBytes = heads * tensor.headBytes + format.bytes * p_.rowPadding;
     tensor.values.resize(static_cast<std::size_t>(tokens) * heads * dim);
     std::normal_distribution<float> normal;
     for (std::uint16_t &value : tensor.values)
-      value = toBf16(normal(random_));
+      value = format.encode(normal(random_));
     return tensor;
   }
 
@@ -85,21 +128,28 @@ private:
       totalKv += s.kv;
     }
     const KernelShape &shape = p_.shape;
-    q_ = makeTensor(totalQ_, p_.heads, shape.headDimQk, 0);
-    k_ = makeTensor(totalKv, p_.kvHeads, shape.headDimQk, p_.keyRowBytes);
-    v_ = makeTensor(totalKv, p_.kvHeads, shape.headDimV, p_.keyRowBytes);
-    out_ = makeTensor(totalQ_, p_.heads, shape.headDimV, 0);
+    const Format &input = formatOf(shape.element);
+    q_ = makeTensor(input, totalQ_, p_.heads, shape.headDimQk, 0);
+    q_.shift = p_.queryShift;
+    k_ = makeTensor(input, totalKv, p_.kvHeads, shape.headDimQk, p_.keyRowBytes);
+    v_ = makeTensor(input, totalKv, p_.kvHeads, shape.headDimV, p_.keyRowBytes);
+    out_ = makeTensor(kBf16, totalQ_, p_.heads, shape.headDimV, 0);
     for (std::size_t s = 0; s < p_.sequences.size(); ++s)
       for (int row = 0; row < p_.sequences[s].q; ++row)
         for (int i = 0; row != 5 && i < p_.heads * q_.dim; ++i) {
           std::uint16_t &value = q_.at(firstQ_[s] + row, 0, i);
-          value = toBf16(fromBf16(value) * p_.otherQueries);
+          value = input.encode(input.decode(value) * p_.otherQueries);
         }
+    for (auto [name, tensor] : {std::pair{'q', &q_}, {'k', &k_}, {'v', &v_}})
+      for (int token = 0; p_.bits && token < tensor->tokens; ++token)
+        for (int head = 0; head < tensor->heads; ++head)
+          for (int i = 0; i < tensor->dim; ++i)
+            tensor->at(token, head, i) = p_.bits(name, token, head, i);
     if (p_.nanSequence >= 0) {
       const auto [lenQ, lenKv] = p_.sequences[p_.nanSequence];
       auto poison = [](Tensor &tensor, int first, int count) {
         const int row = tensor.heads * tensor.dim;
-        std::fill_n(tensor.values.begin() + first * row, count * row, kNan);
+        std::fill_n(tensor.values.begin() + first * row, count * row, tensor.format.nan);
       };
       poison(q_, firstQ_[p_.nanSequence], lenQ);
       poison(k_, firstKv_[p_.nanSequence], lenKv);
@@ -111,25 +161,26 @@ private:
           for (int i = 0; i < k_.dim; ++i) {
             std::uint16_t &value = k_.at(firstKv_[s] + key, head, i);
             const float along = static_cast<float>(key) / static_cast<float>(p_.sequences[s].kv);
-            value = toBf16(fromBf16(value) * (1 + p_.growth * along));
+            value = input.encode(input.decode(value) * (1 + p_.growth * along));
           }
   }
 
   Status upload(Tensor &tensor, bool sparse) {
     WAVESMITH_ASSIGN(tensor.address, device_.allocate(tensor.bytes()));
     if (!sparse) {
-      std::vector<std::uint16_t> image(tensor.bytes() / 2, kNan);
+      std::vector<std::byte> image(tensor.bytes());
+      for (std::size_t byte = 0; byte < image.size(); ++byte)
+        image[byte] =
+            static_cast<std::byte>(tensor.format.nan >> (8 * (byte % tensor.format.bytes)));
       for (int token = 0; token < tensor.tokens; ++token)
         for (int head = 0; head < tensor.heads; ++head)
-          std::memcpy(&image[tensor.offset(token, head) / 2], &tensor.at(token, head, 0),
-                      2 * tensor.dim);
-      return device_.write(tensor.address, std::as_bytes(std::span(image)));
+          std::ranges::copy(tensor.row(token, head), image.begin() + tensor.offset(token, head));
+      return device_.write(tensor.address, image);
     }
     for (int token = 0; token < tensor.tokens; ++token)
       for (int head = 0; head < tensor.heads; ++head)
         WAVESMITH_TRY(
-            device_.write(tensor.address + tensor.offset(token, head),
-                          std::as_bytes(std::span(&tensor.at(token, head, 0), tensor.dim))));
+            device_.write(tensor.address + tensor.offset(token, head), tensor.row(token, head)));
     return Status::ok();
   }
 
@@ -138,7 +189,7 @@ private:
       const auto [lenQ, lenKv] = p_.sequences[s];
       for (int head = 0; head < p_.heads; ++head)
         for (int q0 = 0; q0 < lenQ; q0 += kAttentionBlockM) {
-          const int tiles = (lenKv + 31) / 32;
+          const int tile = p_.blockN, tiles = (lenKv + tile - 1) / tile;
           for (int part = 0; part < p_.splits; ++part) {
             AttentionWorkUnit unit{};
             unit.qBegin = firstQ_[s];
@@ -146,8 +197,8 @@ private:
             unit.lenQ = lenQ;
             unit.lenKv = lenKv;
             unit.q0 = q0;
-            unit.kv0 = std::min(32 * (tiles * part / p_.splits), lenKv / 32 * 32);
-            unit.kv1 = std::min(32 * (tiles * (part + 1) / p_.splits), lenKv);
+            unit.kv0 = std::min(tile * (tiles * part / p_.splits), lenKv / tile * tile);
+            unit.kv1 = std::min(tile * (tiles * (part + 1) / p_.splits), lenKv);
             unit.head = head;
             unit.kvHead = head / (p_.heads / p_.kvHeads);
             unit.slot = p_.splits > 1 ? slots_++ : -1;
@@ -189,6 +240,19 @@ private:
       WAVESMITH_ASSIGN(a.partialLse, allocate(rows * 4));
       WAVESMITH_TRY(device_.fill(a.partialOut, kUntouched, rows * p_.shape.headDimV * 4));
       WAVESMITH_TRY(device_.fill(a.partialLse, kUntouched, rows * 4));
+    }
+    if (p_.shape.scaled) {
+      std::vector<float> descales;
+      const std::pair<std::uint64_t *, int> tensors[] = {
+          {&a.descaleQ, p_.heads}, {&a.descaleK, p_.kvHeads}, {&a.descaleV, p_.kvHeads}};
+      for (const auto &[address, heads] : tensors) {
+        const std::vector<float> values(
+            p_.sharedDescales ? 1 : heads,
+            address == &a.descaleQ ? std::ldexp(kDescale, -p_.queryShift) : kDescale);
+        WAVESMITH_ASSIGN(*address, allocate(values.size() * sizeof(float)));
+        WAVESMITH_TRY(device_.write(*address, std::as_bytes(std::span(values))));
+      }
+      a.sharedDescales = p_.sharedDescales ? 7 : 0;
     }
     arguments_ = a;
     emulator::LaunchConfig config;
@@ -257,10 +321,14 @@ private:
     return Status::ok();
   }
 
+  int keysOf(std::size_t s, int row) const {
+    const auto [lenQ, lenKv] = p_.sequences[s];
+    return p_.shape.causal ? std::min(lenKv, row + lenKv - lenQ + 1) : lenKv;
+  }
+
   /// One row in float64; false when it sees no key.
   bool reference(std::size_t s, int head, int row, std::vector<double> &out, double &lse) {
-    const auto [lenQ, lenKv] = p_.sequences[s];
-    const int last = p_.shape.causal ? std::min(lenKv, row + lenKv - lenQ + 1) : lenKv;
+    const int last = keysOf(s, row);
     if (last <= 0)
       return false;
     const int kvHead = head / (p_.heads / p_.kvHeads);
@@ -269,8 +337,7 @@ private:
     for (int key = 0; key < last; ++key) {
       double dot = 0;
       for (int i = 0; i < q_.dim; ++i)
-        dot += double{fromBf16(q_.at(firstQ_[s] + row, head, i))} *
-               fromBf16(k_.at(firstKv_[s] + key, kvHead, i));
+        dot += double{q_.value(firstQ_[s] + row, head, i)} * k_.value(firstKv_[s] + key, kvHead, i);
       scores[key] = dot * scale_;
       top = std::max(top, scores[key]);
     }
@@ -279,7 +346,7 @@ private:
       const double weight = std::exp(scores[key] - top);
       sum += weight;
       for (int i = 0; i < out_.dim; ++i)
-        out[i] += weight * fromBf16(v_.at(firstKv_[s] + key, kvHead, i));
+        out[i] += weight * v_.value(firstKv_[s] + key, kvHead, i);
     }
     for (double &value : out)
       value /= sum;
@@ -288,6 +355,8 @@ private:
   }
 
   void compare(AttentionResult &result) {
+    result.out = outFloats_;
+    result.lse = lseFloats_;
     double error = 0, norm = 0;
     std::vector<double> expected;
     if (p_.sequences.front().q > 5)
@@ -316,10 +385,12 @@ private:
           }
           error += rowError;
           norm += rowNorm;
-          result.worstRow = std::max(result.worstRow, std::sqrt(rowError / rowNorm));
+          const bool few = keysOf(s, row) < 64;
+          double &worst = few ? result.worstShortRow : result.worstRow;
+          worst = std::max(worst, std::sqrt(rowError / rowNorm));
+          double &worstLse = few ? result.worstShortLse : result.worstLse;
           if (hasLse)
-            result.worstLse =
-                std::max(result.worstLse, std::isfinite(lse) ? std::abs(lse - expectedLse) : 1e9);
+            worstLse = std::max(worstLse, std::isfinite(lse) ? std::abs(lse - expectedLse) : 1e9);
         }
     result.relativeRms = norm > 0 ? std::sqrt(error / norm) : 0;
   }

@@ -50,6 +50,8 @@ std::vector<KernelCase> allKernels() {
                               .causal = causal,
                               .writeLse = causal != split,
                               .splitKv = split}});
+  for (std::size_t i = 0, count = kernels.size(); i < count; ++i)
+    kernels.push_back(kernels[i].withFp8());
   return kernels;
 }
 

@@ -52,15 +52,39 @@ Produced failure(llvm::Error error) { return {.error = llvm::toString(std::move(
 } // namespace
 
 std::string KernelCase::name() const {
-  return fmt::format("{}_d{}x{}{}{}{}", target, shape.headDimQk, shape.headDimV,
-                     shape.causal ? "_causal" : "", shape.writeLse ? "_lse" : "",
+  return fmt::format("{}_{}_d{}x{}{}{}{}", target, nameOf(shape.element), shape.headDimQk,
+                     shape.headDimV, shape.causal ? "_causal" : "", shape.writeLse ? "_lse" : "",
                      shape.splitKv ? "_split" : "");
 }
 
+KernelCase KernelCase::withFp8() const {
+  KernelCase other = *this;
+  other.shape.element = findTarget(target)->fp8;
+  other.shape.scaled = true;
+  return other;
+}
+
 Schedule KernelCase::schedule() const {
-  if (target == "gfx942")
+  if (target == "gfx942" && shape.element == ElementType::BF16)
     return {};
+  if (target == "gfx942") {
+    const bool wide = shape.headDimQk > 128;
+    return {.blockN = 64,
+            .ring = 5,
+            .rescaleThreshold = 3.9f,
+            .weightExponent = 4,
+            .rowSum = wide ? RowSum::Vector : RowSum::Matrix,
+            .order = wide ? SoftmaxOrder::Windowed : SoftmaxOrder::Pipelined};
+  }
   Schedule schedule{.blockN = 64, .ring = 7, .kBuffers = 3, .vBuffers = 4};
+  if (shape.element != ElementType::BF16)
+    schedule = {.blockN = 128,
+                .ring = 4,
+                .kBuffers = 3,
+                .vBuffers = 4,
+                .rescaleThreshold = 4.8f,
+                .weightExponent = 4,
+                .rowSum = RowSum::Matrix};
   // One tile of each stream may be in flight; a transfer of the group's four waves brings 4 KiB.
   schedule.keyWaits = {.vmem = shape.headDimQk / 32, .lds = -1};
   schedule.valueWaits = {.vmem = shape.headDimV / 32, .lds = -1};
@@ -89,7 +113,25 @@ std::string loopViolations(const std::vector<std::byte> &object, const std::stri
   const int fragments = (shape.headDimQk + shape.headDimV) / 16;
   LoopExpectation expected;
   expected.loops = 4; // full and masked tiles, for each group
-  if (kernel.target == "gfx942") {
+  if (shape.element == ElementType::F8E4M3Ocp) {
+    expected.mfma = 4 * (shape.headDimQk + shape.headDimV) / 64 + 2;
+    expected.exp = 64;
+    expected.ldsReads = shape.headDimQk / 8 + shape.headDimV / 4;
+    expected.ldsWrites = 0;
+    expected.vmcntZero = 0;
+    expected.valuBudget = 64 + 32 + 64 + 32;
+    expected.maskedValu = 129;
+    expected.resultWaitStates = 20;
+  } else if (shape.element != ElementType::BF16) {
+    const bool matrixSum = kernel.schedule().rowSum == RowSum::Matrix;
+    expected.mfma = 2 * (shape.headDimQk + shape.headDimV) / 16 + (matrixSum ? 4 : 0);
+    expected.exp = 32;
+    expected.ldsReads = fragments;
+    expected.ldsWrites = shape.headDimV > 64 ? 4 : 2; // 4-byte stores become pairs
+    expected.valuBudget = 32 + 16 + 32 + (matrixSum ? 0 : 32) + 16;
+    expected.stagingValu = shape.headDimV / 8;
+    expected.maskedValu = 65;
+  } else if (kernel.target == "gfx942") {
     expected.mfma = 2 * fragments;
     expected.exp = 16;
     expected.ldsReads = fragments;

@@ -22,6 +22,8 @@ struct KernelCase {
   KernelShape shape;
 
   std::string name() const;
+  /// The same with the target's FP8 inputs and descales.
+  KernelCase withFp8() const;
   /// What the library's table and the passes give this kernel.
   Schedule schedule() const;
 };

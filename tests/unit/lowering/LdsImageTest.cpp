@@ -32,7 +32,8 @@ struct Case {
   LdsImage values() const { return valueImage(atom(), schedule(), dim, facts()); }
 };
 
-constexpr ElementType kBf16 = ElementType::BF16, kFnuz = ElementType::F8E4M3Fnuz;
+constexpr ElementType kBf16 = ElementType::BF16, kFnuz = ElementType::F8E4M3Fnuz,
+                      kOcp = ElementType::F8E4M3Ocp;
 
 /// The steps that the schedules have.
 struct Step {
@@ -41,7 +42,7 @@ struct Step {
   int blockN;
 };
 constexpr std::array kSteps{Step{"gfx942", kBf16, 32}, Step{"gfx942", kFnuz, 64},
-                            Step{"gfx950", kBf16, 64}};
+                            Step{"gfx950", kBf16, 64}, Step{"gfx950", kOcp, 128}};
 
 std::vector<Case> cases(const std::vector<int> &dims) {
   std::vector<Case> all;
@@ -97,20 +98,22 @@ TEST_P(KeyImageTest, HasNoBankConflict) {
   EXPECT_EQ(bankConflicts(GetParam().keys(), GetParam().facts()).reads, 0);
 }
 
-/// Every fragment read must find what DMA put there: byte 32 x + 16 h of row 32 b + c for lane
-/// (c, h) of fragment (b, x).
+/// Every read must find what DMA put there: byte 32 x + 16 h of row 32 b + c for lane (c, h) of
+/// chunk x, the next one of block b.
 TEST_P(KeyImageTest, ReadsFindWhatDmaWrote) {
   const LdsImage image = GetParam().keys();
   const std::vector<int> sourceOf = afterDma(image);
-  const int chunks = image.rowBytes / 32;
-  ASSERT_EQ(static_cast<int>(image.fragments.size()), image.rows / 32 * chunks);
+  const int chunks = image.rowBytes / 32, pieces = static_cast<int>(image.pieces.size());
+  ASSERT_EQ(static_cast<int>(image.fragments.size()) * pieces, image.rows / 32 * chunks);
   ASSERT_EQ(image.readBytes(), 16);
-  for (int index = 0; index < static_cast<int>(image.fragments.size()); ++index)
-    for (int lane = 0; lane < 64; ++lane)
-      for (int byte = 0; byte < 16; ++byte)
-        ASSERT_EQ(sourceOf[readAt(image, image.fragments[index], 0, lane) + byte],
-                  (32 * (index / chunks) + lane % 32) * image.rowBytes + 32 * (index % chunks) +
-                      16 * (lane / 32) + byte);
+  int chunk = 0;
+  for (const Fragment &fragment : image.fragments)
+    for (int piece = 0; piece < pieces; ++piece, ++chunk)
+      for (int lane = 0; lane < 64; ++lane)
+        for (int byte = 0; byte < 16; ++byte)
+          ASSERT_EQ(sourceOf[readAt(image, fragment, piece, lane) + byte],
+                    (32 * (chunk / chunks) + lane % 32) * image.rowBytes + 32 * (chunk % chunks) +
+                        16 * (lane / 32) + byte);
 }
 
 INSTANTIATE_TEST_SUITE_P(Images, KeyImageTest, ::testing::ValuesIn(cases({64, 128, 192})),
@@ -124,8 +127,9 @@ TEST_P(ValueImageTest, HasNoBankConflict) {
   EXPECT_EQ(conflicts.writes, 0);
 }
 
-/// Every column once; a lane's accumulators, in the order of columns, are runs of at least 8, and
-/// its partner's lie a constant distance away.
+/// Every column once; a lane's accumulators, in the order of columns, are runs of at least 8 (4 of
+/// transposed bytes, 8 of which are always neighbours), and its partner's lie a constant distance
+/// away.
 TEST_P(ValueImageTest, AccumulatorsAreRunsOfColumns) {
   const LdsImage image = GetParam().values();
   const MfmaAtom &atom = GetParam().atom();
@@ -142,7 +146,8 @@ TEST_P(ValueImageTest, AccumulatorsAreRunsOfColumns) {
   int place = 0, previous = 0;
   for (int column : ofHalf[0]) {
     EXPECT_TRUE(ofHalf[1].contains(column + distance));
-    if (place++ % 8 != 0) {
+    const bool bytes = image.kind == LdsImage::Kind::TransposeReads && GetParam().bytes() == 1;
+    if (place++ % (bytes ? 4 : 8) != 0) {
       EXPECT_EQ(column, previous + 1);
     }
     previous = column;
@@ -195,23 +200,27 @@ INSTANTIATE_TEST_SUITE_P(Images, TransposedImageTest,
 class TransposeReadsTest : public ::testing::TestWithParam<Case> {};
 
 /// ds_read_b64_tr_b16: in each 16 lanes, lane c gets element e from what lane 4 e + c / 4 points
-/// to, of its four the one with number c % 4 (CDNA4 ISA). The two reads of fragment (step, block)
-/// must bring keys 16 step + 8 (e / 4) + 4 h + e % 4 of the column of row c of the block.
+/// to, of its four the one with number c % 4; ds_read_b64_tr_b8 the same with 2 lanes and 8
+/// elements (CDNA4 ISA). The reads of fragment (step, block) must bring, of the step's keys, those
+/// with number 8 (e / 4) + 4 h + e % 4, of the column of row c of the block.
 TEST_P(TransposeReadsTest, ReadsTransposeTheTile) {
   const LdsImage image = GetParam().values();
-  ASSERT_EQ(image.pieces.size(), 2u);
+  const MfmaAtom &atom = GetParam().atom();
+  const int bytes = GetParam().bytes(), perRead = 8 / bytes, lanesPerRow = 16 / perRead;
   ASSERT_EQ(image.readBytes(), 8);
+  ASSERT_EQ(static_cast<int>(image.pieces.size()), atom.operandRegisters / 2);
   const std::vector<int> sourceOf = afterDma(image);
   const int blocks = GetParam().dim / 32;
-  ASSERT_EQ(static_cast<int>(image.fragments.size()), image.rows / 16 * blocks);
+  ASSERT_EQ(static_cast<int>(image.fragments.size()), image.rows / atom.k * blocks);
   for (int index = 0; index < static_cast<int>(image.fragments.size()); ++index)
     for (int lane = 0; lane < 64; ++lane)
-      for (int e = 0; e < 8; ++e) {
-        const int pointing = lane / 16 * 16 + 4 * (e % 4) + lane % 16 / 4;
-        const int at = readAt(image, image.fragments[index], e / 4, pointing) + 2 * (lane % 4);
-        const int key = 16 * (index / blocks) + 8 * (e / 4) + 4 * (lane / 32) + e % 4;
+      for (int e = 0; e < atom.k / 2; ++e) {
+        const int pointing = lane / 16 * 16 + lanesPerRow * (e % perRead) + lane % 16 / perRead;
+        const int at =
+            readAt(image, image.fragments[index], e / perRead, pointing) + bytes * (lane % perRead);
+        const int key = atom.k * (index / blocks) + 8 * (e / 4) + 4 * (lane / 32) + e % 4;
         const int column = image.column.evaluate(lane % 32, index % blocks);
-        ASSERT_EQ(sourceOf[at], key * image.rowBytes + 2 * column);
+        ASSERT_EQ(sourceOf[at], key * image.rowBytes + bytes * column);
       }
 }
 

@@ -13,7 +13,7 @@ namespace {
 KernelSpec mainJob() { return {"gfx942", {DType::BF16, 192, 128, true, true, false}, ""}; }
 
 TEST(KernelSpec, TextAndNameReadAsDocumented) {
-  EXPECT_EQ(mainJob().text(), "attention abi=1 target=gfx942 dtype=bf16 d=192x128 causal=1 lse=1 "
+  EXPECT_EQ(mainJob().text(), "attention abi=2 target=gfx942 dtype=bf16 d=192x128 causal=1 lse=1 "
                               "split=0 schedule=default");
   EXPECT_EQ(mainJob().kernelName(),
             "ws_attention_bf16_d192x128_causal_gfx942_" + mainJob().key().substr(0, 6));
@@ -47,8 +47,8 @@ TEST(KernelSpec, ParseRefusesEveryOtherSpelling) {
                                  " " + good,
                                  good + " extra=1",
                                  good + "\n",
-                                 replaced("abi=1", "abi=2"),
-                                 replaced("abi=1", "abi=01"),
+                                 replaced("abi=2", "abi=1"),
+                                 replaced("abi=2", "abi=02"),
                                  replaced("bf16", "BF16"),
                                  replaced("gfx942", "gfx90a"),
                                  replaced("192x128", "192"),
@@ -64,7 +64,7 @@ TEST(KernelSpec, ParseRefusesEveryOtherSpelling) {
                                  replaced(" lse=1", ""),
                                  replaced("default", "De fault"),
                                  replaced("default", ""),
-                                 replaced("abi=1 ", "abi=1  ")})
+                                 replaced("abi=2 ", "abi=2  ")})
     EXPECT_FALSE(KernelSpec::parse(bad)) << bad;
 }
 
@@ -124,10 +124,8 @@ TEST(KernelSpec, ValidateSaysWhatExists) {
   const Status unknown = refusal([](KernelSpec &s) { s.target = "gfx90a"; });
   EXPECT_EQ(unknown.code(), StatusCode::InvalidArgument);
   EXPECT_EQ(unknown.message(), "unknown target \"gfx90a\"; known: gfx942, gfx950");
-  EXPECT_EQ(refusal([](KernelSpec &s) { s.attention.dtype = DType::FP8; }).code(),
-            StatusCode::Unsupported);
-  EXPECT_EQ(refusal([](KernelSpec &s) { s.attention.splitKv = true; }).code(),
-            StatusCode::Unsupported);
+  EXPECT_TRUE(refusal([](KernelSpec &s) { s.attention.dtype = DType::FP8; }).isOk());
+  EXPECT_TRUE(refusal([](KernelSpec &s) { s.attention.splitKv = true; }).isOk());
   EXPECT_EQ(refusal([](KernelSpec &s) { s.schedule = "a b"; }).code(), StatusCode::InvalidArgument);
 }
 
@@ -138,7 +136,8 @@ TEST(AttentionAbi, LayoutTextIsThatOfTheStructs) {
   const std::string text = fmt::format(
       "attention-{} args={}:q{},k{},v{},out{},lse{},partialOut{},partialLse{},work{},descaleQ{},"
       "descaleK{},descaleV{},qRow{},qHead{},kRow{},kHead{},vRow{},vHead{},outRow{},outHead{},"
-      "lseHead{},scaleLog2-{} unit={}:qBegin{},kvBegin{},lenQ{},lenKv{},q0-{},kv0-{},kv1-{},"
+      "lseHead{},scaleLog2-{},sharedDescales{} "
+      "unit={}:qBegin{},kvBegin{},lenQ{},lenKv{},q0-{},kv0-{},kv1-{},"
       "head{},kvHead{},slot{} rows={} threads={}",
       kAttentionAbiVersion, sizeof(A), offsetof(A, q), offsetof(A, k), offsetof(A, v),
       offsetof(A, out), offsetof(A, lse), offsetof(A, partialOut), offsetof(A, partialLse),
@@ -146,10 +145,10 @@ TEST(AttentionAbi, LayoutTextIsThatOfTheStructs) {
       offsetof(A, qRowStride), offsetof(A, qHeadStride), offsetof(A, kRowStride),
       offsetof(A, kHeadStride), offsetof(A, vRowStride), offsetof(A, vHeadStride),
       offsetof(A, outRowStride), offsetof(A, outHeadStride), offsetof(A, lseHeadStride),
-      offsetof(A, scaleLog2), sizeof(U), offsetof(U, qBegin), offsetof(U, kvBegin),
-      offsetof(U, lenQ), offsetof(U, lenKv), offsetof(U, q0), offsetof(U, kv0), offsetof(U, kv1),
-      offsetof(U, head), offsetof(U, kvHead), offsetof(U, slot), kAttentionBlockM,
-      kAttentionThreads);
+      offsetof(A, scaleLog2), offsetof(A, sharedDescales), sizeof(U), offsetof(U, qBegin),
+      offsetof(U, kvBegin), offsetof(U, lenQ), offsetof(U, lenKv), offsetof(U, q0),
+      offsetof(U, kv0), offsetof(U, kv1), offsetof(U, head), offsetof(U, kvHead), offsetof(U, slot),
+      kAttentionBlockM, kAttentionThreads);
   EXPECT_EQ(text, kAttentionLayout);
 }
 

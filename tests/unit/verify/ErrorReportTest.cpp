@@ -56,7 +56,7 @@ TEST_F(ErrorReportTest, APerfectKernelPasses) {
   EXPECT_EQ(report.rowsCompared, 22 * 3);
   EXPECT_GT(report.outRelRms, 1e-4); // rounding to bf16 is seen
   EXPECT_LT(report.outRelRms, 3e-3);
-  EXPECT_LT(report.lseRelMax, 1e-6);
+  EXPECT_LT(report.fewKeys.lseRel, 1e-6);
 }
 
 TEST_F(ErrorReportTest, OneWrongRowIsNamed) {
@@ -80,6 +80,19 @@ TEST_F(ErrorReportTest, NanNeverPasses) {
 TEST_F(ErrorReportTest, LseIsRelativeAboveOne) {
   *lse.at<float>(20 + 3, 0) += 1e-4f;
   EXPECT_THAT(failures(), ElementsAre(HasSubstr("sequence 1 row 3 head 0")));
+}
+
+TEST_F(ErrorReportTest, RowsWithFewKeysHaveBoundsOfTheirOwn) {
+  const AttentionTolerance fp8 = AttentionTolerance::of(DType::FP8);
+  const auto lines = [&] {
+    return compareWithReference(checked, reference, out, &lse).failures(fp8);
+  };
+  EXPECT_LT(reference.seen[7], kManyKeys);
+  *lse.at<float>(7, 0) += 0.04f;
+  EXPECT_THAT(lines(), IsEmpty());
+  reference.seen[7] = kManyKeys;
+  EXPECT_THAT(lines(), ElementsAre(HasSubstr("|error| of lse is 0.04, at most 0.02 is right: "
+                                             "sequence 0 row 7 head 0")));
 }
 
 TEST_F(ErrorReportTest, RowsWithoutKeysMustBeExact) {

@@ -1,11 +1,13 @@
 #include "runtime/verify/HostTensor.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "runtime/verify/BFloat16.h"
+#include "runtime/verify/Float8.h"
 
 namespace wavesmith {
 namespace {
@@ -25,6 +27,35 @@ TEST(HostTensor, ElementsAreTheSameWhateverTheStrides) {
         EXPECT_EQ(padded.at<std::uint16_t>(row, head)[i], packed.at<std::uint16_t>(row, head)[i]);
   EXPECT_TRUE(std::isnan(bf16ToFloat(padded.at<std::uint16_t>(0, 0)[8])));
   EXPECT_FALSE(padded.findDamage("q"));
+}
+
+TEST(HostTensor, Fp8UsesTheWholeFormatOfEachHead) {
+  for (const Fp8Format format : {Fp8Format::E4M3Fnuz, Fp8Format::E4M3Ocp})
+    for (const bool shared : {false, true}) {
+      HostTensor codes({50, 3, 16, 96, 32, 1}, std::byte{fp8Nan(format)});
+      HostTensor exact({50, 3, 16, 48, 16, 2}, std::byte{0xff});
+      const std::vector<float> descales = codes.fillNormalFp8(format, shared, 3, 1);
+      exact.fillNormalBf16(3, 1);
+      ASSERT_EQ(descales.size(), shared ? 1u : 3u);
+      std::vector<double> largest(3);
+      for (std::int64_t row = 0; row < 50; ++row)
+        for (std::int64_t head = 0; head < 3; ++head)
+          for (int i = 0; i < 16; ++i) {
+            const double code = fp8ToDouble(format, codes.at<std::uint8_t>(row, head)[i]);
+            const double wanted = bf16ToFloat(exact.at<std::uint16_t>(row, head)[i]);
+            const double descale = descales[shared ? 0 : static_cast<std::size_t>(head)];
+            // Half a unit in the last place of three mantissa bits, and of bf16's eight.
+            EXPECT_NEAR(code * descale, wanted, std::abs(wanted) / 15 + descale * 0x1p-10);
+            double &most = largest[static_cast<std::size_t>(head)];
+            most = std::max(most, std::abs(code));
+          }
+      const double top = fp8Largest(format);
+      EXPECT_EQ(*std::ranges::max_element(largest), top);
+      if (!shared)
+        EXPECT_THAT(largest, ::testing::Each(top));
+      EXPECT_EQ(codes.at<std::uint8_t>(0, 0)[16], fp8Nan(format));
+      EXPECT_FALSE(codes.findDamage("q"));
+    }
 }
 
 TEST(HostTensor, FindsEveryDamagedByteAndNoElement) {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/verify/BFloat16.h"
+#include "runtime/verify/Float8.h"
 
 namespace wavesmith {
 namespace {
@@ -103,6 +104,55 @@ TEST(Reference, AgreesWithThePlainFormula) {
   expectAgreement(problem);
 }
 
+/// FP8 codes and descales mean what bf16 copies of their values mean.
+TEST(Reference, TakesFp8WithDescales) {
+  AttentionProblem problem;
+  problem.heads = 4;
+  problem.kvHeads = 2;
+  problem.causal = true;
+  problem.lengths = {{40, 70}, {3, 1}};
+  problem.dtype = DType::FP8;
+  problem.sharedDescales.v = true;
+  const auto checked = checkProblem(problem);
+  ASSERT_TRUE(checked) << checked.status().message();
+  problem.dtype = DType::BF16;
+  problem.sharedDescales = {};
+  const auto plain = checkProblem(problem);
+  ASSERT_TRUE(plain);
+
+  const std::byte nan{fp8Nan(checked->fp8)};
+  HostTensor q(checked->q, nan), k(checked->k, nan), v(checked->v, nan);
+  Descales descales;
+  descales.q = q.fillNormalFp8(checked->fp8, false, 1, 0);
+  descales.k = k.fillNormalFp8(checked->fp8, false, 1, 1);
+  descales.v = v.fillNormalFp8(checked->fp8, true, 1, 2);
+  // Powers of two, so that bf16 holds the products.
+  for (std::vector<float> *some : {&descales.q, &descales.k, &descales.v})
+    for (std::size_t head = 0; head < some->size(); ++head)
+      (*some)[head] = std::ldexp(1.0f, -5 - static_cast<int>(head));
+  const auto copy = [&](const HostTensor &codes, const TensorShape &shape,
+                        const std::vector<float> &of) {
+    HostTensor values(shape, std::byte{0xff});
+    for (std::int64_t row = 0; row < shape.rows; ++row)
+      for (std::int64_t head = 0; head < shape.heads; ++head)
+        for (std::int64_t i = 0; i < shape.dim; ++i)
+          values.at<std::uint16_t>(row, head)[i] =
+              doubleToBf16(fp8ToDouble(checked->fp8, codes.at<std::uint8_t>(row, head)[i]) *
+                           Descales::at(of, head));
+    return values;
+  };
+  const AttentionReference fp8 = attentionReference(*checked, q, k, v, descales);
+  const AttentionReference bf16 =
+      attentionReference(*plain, copy(q, plain->q, descales.q), copy(k, plain->k, descales.k),
+                         copy(v, plain->v, descales.v));
+  ASSERT_EQ(fp8.out.size(), bf16.out.size());
+  for (std::size_t i = 0; i < fp8.out.size(); ++i)
+    ASSERT_NEAR(fp8.out[i], bf16.out[i], 1e-13);
+  for (std::size_t i = 0; i < fp8.lse.size(); ++i)
+    if (fp8.lse[i] != bf16.lse[i]) // as -inf is
+      ASSERT_NEAR(fp8.lse[i], bf16.lse[i], 1e-12);
+}
+
 TEST(Reference, PeakedRowsSurviveRescaling) {
   // The maximum keeps rising along the keys, so every block rescales.
   AttentionProblem problem;
@@ -133,7 +183,7 @@ TEST(Reference, IsFastEnoughForGigaflops) {
   problem.lengths = {{700, 700}};
   const Inputs in = makeInputs(problem);
   const auto start = std::chrono::steady_clock::now();
-  const AttentionReference reference = attentionReference(in.checked, in.q, in.k, in.v, 1);
+  const AttentionReference reference = attentionReference(in.checked, in.q, in.k, in.v, {}, 1);
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   RecordProperty("seconds", std::to_string(time.count()));
   std::printf("3.8 GFLOP on one core: %.3f s\n", time.count());
