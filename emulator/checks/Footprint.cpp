@@ -1,11 +1,12 @@
 #include "emulator/checks/Footprint.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace wavesmith::emulator {
 
-void Footprint::mark(Page &page, MemoryUse use, u32 offset, unsigned bytes, u32 by) {
+Footprint::Side &Footprint::sideOf(Page &page, MemoryUse use) {
   auto which = static_cast<std::size_t>(use);
   if (!page.used[which]) {
     if (!page.sides[which])
@@ -13,7 +14,37 @@ void Footprint::mark(Page &page, MemoryUse use, u32 offset, unsigned bytes, u32 
     page.sides[which]->bits.fill(0);
     page.used[which] = true;
   }
-  Side &side = *page.sides[which];
+  return *page.sides[which];
+}
+
+void Footprint::readRun(u64 address, unsigned bytes, unsigned lanes, u32 by) {
+  constexpr auto kWrite = static_cast<std::size_t>(MemoryUse::Write);
+  const auto shift = static_cast<unsigned>(std::countr_zero(bytes));
+  const bool power = std::has_single_bit(bytes);
+  const u64 end = address + u64{bytes} * lanes;
+  for (u64 at = address; at < end;) {
+    const u64 number = at / kPageBytes, stop = std::min(end, at / 64 * 64 + 64);
+    Page &page = last_ && last_->number == number ? *last_ : find(number);
+    Side &side = sideOf(page, MemoryUse::Read);
+    const auto offset = static_cast<u32>(at % kPageBytes), word = offset / 64;
+    u64 mask = ~u64{0} >> (64 - (stop - at)) << (offset % 64);
+    if (page.used[kWrite])
+      mask &= ~page.sides[kWrite]->bits[word];
+    // The first access stands for those that repeat it.
+    if ((side.bits[word] & mask) != mask) {
+      side.bits[word] |= mask;
+      for (u64 dword = at / 4; dword <= (stop - 1) / 4; ++dword) {
+        const u64 behind = std::max(dword * 4, address) - address;
+        side.by[dword % kPageDwords] =
+            by + static_cast<u32>(power ? behind >> shift : behind / bytes);
+      }
+    }
+    at = stop;
+  }
+}
+
+void Footprint::mark(Page &page, MemoryUse use, u32 offset, unsigned bytes, u32 by) {
+  Side &side = sideOf(page, use);
   u32 word = offset / 64, shift = offset % 64;
   u64 mask = (u64{1} << bytes) - 1; // at most 16 bytes
   u64 low = mask << shift, high = shift + bytes > 64 ? mask >> (64 - shift) : 0;

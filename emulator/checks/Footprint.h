@@ -13,8 +13,8 @@
 
 namespace wavesmith::emulator {
 
-enum class MemoryUse : u8 { Read, Write, Atomic, CompareSwap };
-inline constexpr int kMemoryUses = 4;
+enum class MemoryUse : u8 { Read, Write, Atomic };
+inline constexpr int kMemoryUses = 3;
 
 /// Instruction (Inst::number), wave and lane of an access in one word.
 struct Access32 {
@@ -47,9 +47,9 @@ public:
 
   /// What the workgroup stored before is its own and no read of anyone else's bytes.
   void read(u64 address, unsigned bytes, u32 by) { touch(MemoryUse::Read, address, bytes, by); }
-  void atomic(MemoryUse use, u64 address, unsigned bytes, u32 by) {
-    touch(use, address, bytes, by);
-  }
+  /// The same of neighbouring lanes that read one behind the other; `by` is the first one's.
+  void readRun(u64 address, unsigned bytes, unsigned lanes, u32 by);
+  void atomic(u64 address, unsigned bytes, u32 by) { touch(MemoryUse::Atomic, address, bytes, by); }
   void write(u64 address, unsigned bytes, u32 by, const std::byte *stored);
 
   bool empty() const { return count_ == 0; }
@@ -69,6 +69,7 @@ private:
     }
     mark(page, use, offset, bytes, by);
   }
+  static Side &sideOf(Page &page, MemoryUse use);
   void mark(Page &page, MemoryUse use, u32 offset, unsigned bytes, u32 by);
   Page &find(u64 number);
   void grow();

@@ -3,7 +3,6 @@
 #include <bit>
 
 #include "emulator/checks/GlobalRaces.h"
-#include "emulator/machine/Atomics.h"
 #include "emulator/machine/Machine.h"
 
 namespace wavesmith::emulator {
@@ -15,12 +14,9 @@ u32 accessBy(const Wave &wave, const Inst &inst, int lane) {
 
 void changeAtomically(GroupLog &log, GlobalRaces *races, const Inst &inst, u64 address,
                       bool returns, u32 by) {
-  const Access &access = inst.row->access;
-  const bool compares = static_cast<AtomicKind>(access.atomic) == AtomicKind::CompareSwap;
   if (races && returns)
     races->acquire(log, address);
-  log.footprint.atomic(compares ? MemoryUse::CompareSwap : MemoryUse::Atomic, address, access.bytes,
-                       by);
+  log.footprint.atomic(address, inst.row->access.bytes, by);
   if (races)
     races->release(log, address);
 }
@@ -32,13 +28,19 @@ void changeAtomically(GroupLog &log, GlobalRaces *races, const Inst &inst, u64 a
 
 void Machine::noteLoads(const Wave &wave, const PendingOp &op, u64 lanes, unsigned bytes) {
   const u32 by = accessBy(wave, *op.inst, 0);
-  for (; lanes; lanes &= lanes - 1) {
-    const int lane = std::countr_zero(lanes);
-    const u64 address = op.address[lane];
+  while (lanes) {
+    const int first = std::countr_zero(lanes);
+    const u64 address = op.address[first];
+    int next = first + 1; // behind the lanes that read one behind the other
+    while (next < kLanes && (lanes >> next & 1) &&
+           op.address[next] == address + u64{bytes} * static_cast<u64>(next - first))
+      ++next;
+    const auto count = static_cast<unsigned>(next - first);
     if (!op.inst->sc1)
-      log_->footprint.read(address, bytes, by | static_cast<u32>(lane));
-    for (unsigned done = 0; op.inst->sc1 && races_ && done < bytes; done += 4)
+      log_->footprint.readRun(address, bytes, count, by | static_cast<u32>(first));
+    for (u64 done = 0; op.inst->sc1 && races_ && done < u64{bytes} * count; done += 4)
       races_->acquire(*log_, address + done);
+    lanes &= next < kLanes ? ~u64{0} << next : 0;
   }
 }
 
@@ -48,7 +50,7 @@ void Machine::noteStore(const Wave &wave, const PendingOp &op, int lane, unsigne
   u32 by = accessBy(wave, *op.inst, lane);
   if (!op.inst->sc1)
     return log_->footprint.write(address, bytes, by, stored);
-  log_->footprint.atomic(MemoryUse::Atomic, address, bytes, by);
+  log_->footprint.atomic(address, bytes, by);
   for (unsigned done = 0; races_ && done < bytes; done += 4)
     races_->release(*log_, address + done);
 }

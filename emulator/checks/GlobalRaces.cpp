@@ -160,8 +160,7 @@ void GlobalRaces::add(const GroupLog &log, const Footprint::Page &from, MemoryUs
 }
 
 void GlobalRaces::merge(GroupLog &log) {
-  constexpr MemoryUse kUses[] = {MemoryUse::Write, MemoryUse::Atomic, MemoryUse::CompareSwap,
-                                 MemoryUse::Read};
+  constexpr MemoryUse kUses[] = {MemoryUse::Write, MemoryUse::Atomic, MemoryUse::Read};
   for (const auto &from : log.footprint.pages()) {
     Page &page = pages_[from->number];
     for (MemoryUse use : kUses)

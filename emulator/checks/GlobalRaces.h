@@ -45,6 +45,10 @@ struct GroupLog {
 
 class GlobalRaces {
 public:
+  /// Whether a plain read that meets an atomic is a race. Not in code with compare-and-swap loops,
+  /// which compilers begin with a plain read whatever else changes the place.
+  explicit GlobalRaces(bool readsMeetAtomics) : readsMeetAtomics_(readsMeetAtomics) {}
+
   /// Takes over what the log gathered and adds its conflicts to it, one per pair of instructions.
   void merge(GroupLog &log);
   /// An atomic access to the dword at `address`: what came before it in this workgroup is visible
@@ -79,12 +83,10 @@ private:
     std::unique_ptr<Cover> covers[kMemoryUses]; ///< null: none
   };
 
-  static bool conflicts(MemoryUse a, MemoryUse b) {
+  bool conflicts(MemoryUse a, MemoryUse b) const {
     if (a == MemoryUse::Write || b == MemoryUse::Write)
       return true;
-    // An atomic and a plain read. A compare-and-swap judges for itself whether what was read is
-    // still there; the loops that compilers expand atomics to begin with a plain read.
-    return a != b && a != MemoryUse::CompareSwap && b != MemoryUse::CompareSwap;
+    return readsMeetAtomics_ && a != b;
   }
   static bool ordered(const GroupLog &log, const Entry &entry) {
     return entry.group == log.group ||
@@ -96,6 +98,7 @@ private:
   static void refresh(Page &page);
   static void extend(Page &page, MemoryUse use, const Bits &bits);
 
+  const bool readsMeetAtomics_;
   std::unordered_map<u64, Page> pages_;
   std::unordered_map<u64, GroupClocks> released_; ///< by dword
 };

@@ -7,6 +7,9 @@
 #include <random>
 #include <thread>
 
+#include "emulator/machine/Atomics.h"
+#include "emulator/machine/Handlers.h"
+
 namespace wavesmith::emulator {
 namespace {
 
@@ -23,9 +26,23 @@ const char *verb(MemoryUse use) {
   return use == MemoryUse::Read ? "reads" : use == MemoryUse::Write ? "writes" : "changes";
 }
 
+/// Code that is called may hold one too.
+bool mayCompareAndSwap(const Program &program) {
+  const auto compares = [](const Inst &inst) {
+    if (!inst.row)
+      return false;
+    const Row &row = *inst.row;
+    return row.handler == swapPc || row.handler == setPc || row.handler == callRelative ||
+           (row.use == Use::Atomic && row.format != Format::Ds &&
+            static_cast<AtomicKind>(row.access.atomic) == AtomicKind::CompareSwap);
+  };
+  return std::any_of(program.instructions().begin(), program.instructions().end(), compares);
+}
+
 class GridRun {
 public:
-  GridRun(const Launch &launch, u64 groups) : launch_(launch), groups_(groups) {
+  GridRun(const Launch &launch, u64 groups)
+      : launch_(launch), groups_(groups), races_(!mayCompareAndSwap(*launch.program)) {
     random_.seed(launch.options->seed);
     if (preemptive() && groups <= kMaxShuffled) {
       order_.resize(groups);
