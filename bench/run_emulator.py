@@ -22,7 +22,7 @@ HEADS, QUERIES, KEYS, DIMS = 12, 1000, 1300, 192 + 128
 GFLOP = 2e-9 * HEADS * QUERIES * KEYS * DIMS
 CALL = [
     *("run", "--target", "gfx942", "--dtype", "bf16", "--head-dim", "192x128", "--json"),
-    *("--heads", str(HEADS), "--q-len", str(QUERIES), "--kv-len", str(KEYS)),
+    *("--heads", str(HEADS), "--q-len", str(QUERIES), "--kv-len", str(KEYS), "--splits", "1"),
 ]
 MODES = {  # name: checks, further settings
     "checks off": ("none", ""),

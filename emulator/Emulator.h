@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "emulator/cycles/CycleReport.h"
+#include "emulator/cycles/TraceFile.h"
 #include "runtime/codeobject/CodeObject.h"
 #include "runtime/support/Status.h"
 
@@ -85,9 +86,11 @@ struct RunOptions {
   /// Too few wait states make code wrong on some days. Of code with our note they are errors; other
   /// people's kernels are known to live with some, so theirs are warnings unless asked.
   enum class Hazards : std::uint8_t { Error, Warning, ByOrigin } hazards = Hazards::Error;
-  bool coverage = false;    ///< count executions per instruction
-  bool modelCycles = false; ///< trace some workgroups and model the launch's time
-  std::string chip;         ///< that the model takes: "MI325X"; empty: the target's default
+  bool coverage = false;            ///< count executions per instruction
+  bool modelCycles = false;         ///< trace some workgroups and model the launch's time
+  bool replayAll = false;           ///< model every workgroup, not some; for small grids
+  std::shared_ptr<TraceFile> trace; ///< of the model, when it is on
+  std::string chip;                 ///< that the model takes: "MI325X"; empty: the target's default
   /// A hang becomes a fault, in minutes. The longest sequence of the contract needs 2^27.
   std::uint64_t maxInstructionsPerWave = std::uint64_t{1} << 28;
 };
@@ -114,6 +117,7 @@ struct RunReport {
   };
   std::vector<Executed> coverage;      ///< when asked for
   std::optional<CycleReport> modelled; ///< when asked for
+  std::optional<TraceSummary> trace;   ///< when asked for
   bool clean() const { return faults.empty(); }
 };
 

@@ -40,9 +40,13 @@ constexpr Architecture kGfx942{
     .l1BytesPerClk = 64,       // U
     .fillBytesPerClk = 32,     // M
     .writeBytesPerClk = 16,    // D: half of reads, as L2 measures
+    .l2ReadBytesPerClk = 920,  // M: 15.4 TB/s on 8 XCDs
+    .l2WriteBytesPerClk = 420, // M: 7.05 TB/s
     .vectorQueue = 50,         // M
+    .instructionBytes = 65536, // S: shared by two compute units, which run the same code
     .scalarHit = 48,           // M
-    .scalarMiss = 200,         // U
+    .scalarL2 = 172,           // M
+    .scalarMiss = 744,         // M: gfx950, 720 to 775
 };
 
 constexpr Architecture gfx950() {
@@ -63,13 +67,14 @@ constexpr Architecture gfx950() {
 constexpr Architecture kGfx950 = gfx950();
 
 constexpr Chip kChips[] = {
-    // name, architecture, XCDs and CUs S, MHz S, HBM S, MALL M, efficiency U (0.81 to 0.92),
-    // sustained BF16 (MI325X and MI308X M, others U) and FP8 (U), slope M for MI325X
-    {"MI325X", &kGfx942, 8, 38, 2100, 6.0, 11.9, 0.85, 1230, 1115, 0.52},
-    {"MI300X", &kGfx942, 8, 38, 2100, 5.3, 11.9, 0.85, 1230, 1115, 0.52},
-    {"MI308X", &kGfx942, 4, 20, 2100, 5.3, 11.9, 0.85, 1790, 1790, 0},
-    {"MI350X", &kGfx950, 8, 32, 2200, 8.0, 11.9, 0.85, 1400, 1400, 0.2},
-    {"MI355X", &kGfx950, 8, 32, 2400, 8.0, 11.9, 0.85, 1400, 1400, 0.2},
+    // name, architecture, XCDs and CUs S, MHz S, HBM S, MALL M, efficiency M (reads 0.75, writes
+    // 0.83, copies 0.76 to 0.82), sustained BF16 (M, but MI300X and MI350X U) and FP8 (U), slope M
+    // for MI325X
+    {"MI325X", &kGfx942, 8, 38, 2100, 6.0, 11.9, 0.80, 1230, 1115, 0.52},
+    {"MI300X", &kGfx942, 8, 38, 2100, 5.3, 11.9, 0.80, 1230, 1115, 0.52},
+    {"MI308X", &kGfx942, 4, 20, 2100, 5.3, 11.9, 0.80, 1790, 1790, 0},
+    {"MI350X", &kGfx950, 8, 32, 2200, 8.0, 11.9, 0.80, 1500, 1400, 0.2},
+    {"MI355X", &kGfx950, 8, 32, 2400, 8.0, 11.9, 0.80, 1500, 1400, 0.2},
 };
 constexpr std::string_view kDefaults[] = {"MI325X", "MI355X"};
 

@@ -33,8 +33,10 @@ struct Architecture {
   int l1BytesPerClk = 0;   ///< hits, per compute unit
   int fillBytesPerClk = 0; ///< from L2, per compute unit
   int writeBytesPerClk = 0;
-  int vectorQueue = 0; ///< outstanding loads of a wave before its issue stalls
-  int scalarHit = 0, scalarMiss = 0;
+  int l2ReadBytesPerClk = 0, l2WriteBytesPerClk = 0; ///< per XCD, shared by its compute units
+  int vectorQueue = 0;      ///< outstanding loads of a wave before its issue stalls
+  int instructionBytes = 0; ///< instruction cache
+  int scalarHit = 0, scalarL2 = 0, scalarMiss = 0; ///< latency by where it is found
 };
 
 struct Chip {

@@ -9,19 +9,49 @@
 namespace wavesmith::emulator::cycles {
 namespace {
 
-constexpr i64 kNever = std::numeric_limits<i64>::max() / 2;
 constexpr i64 kTurn = 4;
 constexpr std::size_t kVectorCounter = 63, kLdsCounter = 15;
 constexpr int kTrackedRegisters = 512;
+constexpr int kInstructionWays = 8;
+
+u64 lineOf(const OpInfo &op) { return op.pc / 128; }
 
 } // namespace
 
-ComputeUnit::ComputeUnit(const std::vector<OpInfo> &ops, const Chip &chip, MemoryPath &memory)
-    : ops_(ops), a_(*chip.architecture), memory_(memory) {
+ComputeUnit::ComputeUnit(const std::vector<OpInfo> &ops, const Chip &chip, MemoryPath &memory,
+                         UnitTimeline *timeline)
+    : ops_(ops), a_(*chip.architecture), memory_(memory), timeline_(timeline),
+      instructions_(a_.instructionBytes / a_.lineBytes, kInstructionWays, false) {
   report_.lines.resize(ops.size());
+  for (const OpInfo &op : ops)
+    instructions_.touch(lineOf(op));
 }
 
-void ComputeUnit::add(const GroupTrace &trace) {
+void ComputeUnit::coolInstructions() {
+  instructions_ = LineCache(a_.instructionBytes / a_.lineBytes, kInstructionWays, false);
+}
+
+i64 ComputeUnit::fetchReady(SimWave &wave, const OpInfo &op, i64 now) {
+  u64 line = lineOf(op);
+  if (wave.fetched == line)
+    return now;
+  // A miss brings the line and the one behind it.
+  if (!instructions_.touch(line))
+    arriving_[line] = now + a_.l2Latency;
+  if (auto found = arriving_.find(line); found != arriving_.end()) {
+    if (!instructions_.touch(line + 1))
+      arriving_[line + 1] = std::max(found->second, now + a_.l2Latency);
+    if (found->second > now) {
+      wave.reason = Stall::Fetch;
+      return found->second;
+    }
+    arriving_.erase(found);
+  }
+  wave.fetched = line;
+  return now;
+}
+
+void ComputeUnit::add(const GroupTrace &trace, i64 at) {
   Group group;
   group.trace = &trace;
   group.alive = static_cast<int>(trace.waves.size());
@@ -29,11 +59,23 @@ void ComputeUnit::add(const GroupTrace &trace) {
   for (const WaveTrace &waveTrace : trace.waves) {
     SimWave &wave = waves_.emplace_back();
     wave.trace = &waveTrace;
+    wave.id = static_cast<int>(waves_.size()) - 1;
     wave.group = static_cast<int>(groups_.size());
+    // In turn, unless one has more room.
     wave.simd = nextSimd_;
+    for (int i = 1; i < 4; ++i)
+      if (int other = (nextSimd_ + i) % 4;
+          simds_[other].waves.size() < simds_[wave.simd].waves.size())
+        wave.simd = other;
+    nextSimd_ = (wave.simd + 1) % 4;
     wave.operandReady.assign(kTrackedRegisters, 0);
-    simds_[nextSimd_].waves.push_back(&wave);
-    nextSimd_ = (nextSimd_ + 1) % 4;
+    wave.wake = wave.notBefore = at;
+    wave.lastIssue = at - kTurn;
+    simds_[wave.simd].waves.push_back(&wave);
+    simds_[wave.simd].wake = std::min(simds_[wave.simd].wake, at);
+    if (timeline_)
+      timeline_->addWave(wave.id, wave.simd, wave.group,
+                         static_cast<int>(&waveTrace - trace.waves.data()));
     if (waveTrace.steps.empty()) {
       wave.ended = true;
       --group.alive;
@@ -103,6 +145,8 @@ i64 ComputeUnit::waitReady(SimWave &wave, const OpInfo &op, i64 now) {
 }
 
 i64 ComputeUnit::ready(SimWave &wave, const OpInfo &op, i64 now) {
+  if (i64 at = fetchReady(wave, op, now); at > now)
+    return at;
   switch (op.category) {
   case Category::Vector:
     return vectorReady(simds_[wave.simd], wave, op, now);
@@ -148,21 +192,33 @@ void ComputeUnit::releaseBarrier(Group &group, i64 now) {
     return;
   group.arrived = 0;
   auto index = static_cast<int>(&group - groups_.data());
+  i64 opens = now + (group.single ? kTurn : a_.barrierClk);
+  bool any = false;
   for (SimWave &wave : waves_)
     if (wave.group == index && wave.atBarrier) {
       wave.atBarrier = false;
-      wave.wake = now + (group.single ? kTurn : a_.barrierClk);
+      any = true;
+      wave.wake = opens;
       simds_[wave.simd].wake = std::min(simds_[wave.simd].wake, wave.wake);
     }
+  if (timeline_ && any)
+    timeline_->barrier(index, static_cast<double>(group.firstArrival), static_cast<double>(opens));
 }
 
-void ComputeUnit::issueVector(Simd &simd, SimWave &wave, const OpInfo &op, i64 now) {
+void ComputeUnit::issueVector(Simd &simd, SimWave &wave, u32 index, i64 now) {
+  const OpInfo &op = ops_[index];
+  if (timeline_)
+    timeline_->vectorPort(wave.simd, index, static_cast<double>(now),
+                          static_cast<double>(now + op.portClk));
   simd.portFree = now + op.portClk;
   simd.valuBusy += op.portClk;
   for (int i = 0; i < op.resultCount; ++i)
     wave.operandReady[(op.result + i) % kTrackedRegisters] = now + a_.operandClk;
   if (op.kind == Kind::Matrix) {
     i64 clk = i64{4} * op.passes;
+    if (timeline_)
+      timeline_->matrixPipe(wave.simd, index, static_cast<double>(now),
+                            static_cast<double>(now + clk));
     simd.pipeFree = now + clk;
     simd.mfmaBusy += static_cast<double>(clk);
     simd.lastMatrix = &wave;
@@ -179,9 +235,10 @@ void ComputeUnit::issueVector(Simd &simd, SimWave &wave, const OpInfo &op, i64 n
   }
 }
 
-void ComputeUnit::issueLds(SimWave &wave, const OpInfo &op, u32 bankClk, i64 now) {
+void ComputeUnit::issueLds(SimWave &wave, const TraceStep &step, i64 now) {
+  const OpInfo &op = ops_[step.op];
   Pair &pair = pairs_[wave.simd / 2];
-  double clk = std::max<double>(op.ldsPortClk, bankClk);
+  double clk = std::max<double>(op.ldsPortClk, step.data);
   double excess = clk - op.ldsPortClk;
   double start = std::max(static_cast<double>(now), pair.free);
   pair.free = start + clk;
@@ -194,33 +251,65 @@ void ComputeUnit::issueLds(SimWave &wave, const OpInfo &op, u32 bankClk, i64 now
   if (!wave.ldsPending.empty())
     done = std::max(done, wave.ldsPending.back());
   wave.ldsPending.push_back(done);
+  if (timeline_) {
+    timeline_->lds(wave.simd / 2, step.op, start, start + clk);
+    timeline_->inFlight(UnitTimeline::Flight::Lds, static_cast<double>(now),
+                        static_cast<double>(done));
+  }
 }
 
-void ComputeUnit::issueMemory(SimWave &wave, const OpInfo &op, u32 access, i64 now) {
-  const MemoryLines &range = wave.trace->accesses[access];
+double ComputeUnit::flatInLds(SimWave &wave, u32 index, i64 now) {
+  const OpInfo &op = ops_[index];
+  Pair &pair = pairs_[wave.simd / 2];
+  double port = kLanes * (4.0 + op.accessBytes) / 64;
+  double start = std::max(pair.free, static_cast<double>(now + op.portClk));
+  pair.free = start + port;
+  pair.busy += port;
+  if (timeline_)
+    timeline_->lds(wave.simd / 2, index, start, start + port);
+  return start + a_.ldsLatency128;
+}
+
+void ComputeUnit::issueMemory(SimWave &wave, const TraceStep &step, i64 now) {
+  const OpInfo &op = ops_[step.op];
+  const MemoryLines &range = wave.trace->accesses[step.data];
   std::span<const u64> lines(wave.trace->lines.data() + range.first, range.count);
   auto salt = static_cast<u64>(wave.group);
   auto clk = static_cast<double>(now);
   double done;
   if (op.kind == Kind::ScalarLoad) {
-    wave.scalarPending.push_back(static_cast<i64>(std::ceil(memory_.scalarLoad(clk, lines))));
+    done = std::ceil(memory_.scalarLoad(clk, lines, salt));
+    wave.scalarPending.push_back(static_cast<i64>(done));
+    if (timeline_)
+      timeline_->inFlight(UnitTimeline::Flight::Scalar, clk, done);
     return;
   }
-  if (op.kind == Kind::Store)
+  if (range.inLds && lines.empty())
+    done = flatInLds(wave, step.op, now);
+  else if (op.kind == Kind::Atomic)
+    done = memory_.atomic(clk, op.portClk, lines, range.serial, salt);
+  else if (op.kind == Kind::Store)
     done = memory_.store(clk, op.portClk, lines, kLanes * op.accessBytes, salt);
   else
     done = memory_.load(clk, op.portClk, lines, salt);
   if (op.kind == Kind::LdsDma) {
     // Its data passes the pair's port like a write.
     Pair &pair = pairs_[wave.simd / 2];
-    double port = op.accessBytes * 64.0 / 64.0;
-    pair.free = std::max(pair.free, clk) + port;
+    double port = op.accessBytes * 64.0 / 64.0, start = std::max(pair.free, clk);
+    pair.free = start + port;
     pair.busy += port;
+    if (timeline_)
+      timeline_->lds(wave.simd / 2, step.op, start, start + port);
   }
   auto at = static_cast<i64>(std::ceil(done));
   if (!wave.vectorPending.empty())
     at = std::max(at, wave.vectorPending.back());
   wave.vectorPending.push_back(at);
+  if (timeline_)
+    timeline_->inFlight(op.resultCount == 0 && op.kind != Kind::LdsDma
+                            ? UnitTimeline::Flight::Stores
+                            : UnitTimeline::Flight::Loads,
+                        clk, static_cast<double>(at));
   if (op.isFlat)
     wave.ldsPending.push_back(wave.ldsPending.empty() ? at : std::max(at, wave.ldsPending.back()));
 }
@@ -241,8 +330,6 @@ void ComputeUnit::issue(Simd &simd, SimWave &wave, i64 now) {
   const OpInfo &op = ops_[step.op];
   UnitReport::Line &line = report_.lines[step.op];
   ++line.executed;
-  if (now > wave.notBefore)
-    line.stalled[static_cast<int>(wave.reason)] += static_cast<u64>(now - wave.notBefore);
   i64 gap = now - wave.lastIssue;
   wave.lastIssue = now;
   ++wave.at;
@@ -260,28 +347,33 @@ void ComputeUnit::issue(Simd &simd, SimWave &wave, i64 now) {
     wave.reason = Stall::Fetch;
   }
   // s_nop and s_sleep are stalls of their own making.
-  if (op.issueClk > kTurn)
-    line.stalled[static_cast<int>(Stall::Idle)] += static_cast<u64>(op.issueClk - kTurn);
+  i64 idle = op.kind == Kind::Nop || op.kind == Kind::Sleep ? op.issueClk - kTurn : 0;
+  line.stalled[static_cast<int>(Stall::Idle)] += static_cast<u64>(idle);
+  line.issued += static_cast<u64>(next - now - idle);
+  wave.ownStall = false;
   wave.notBefore = wave.wake = next;
+  if (timeline_)
+    timeline_->instruction(wave.id, step.op, static_cast<double>(now), static_cast<double>(next));
 
   switch (op.category) {
   case Category::Vector:
-    issueVector(simd, wave, op, now);
+    issueVector(simd, wave, step.op, now);
     break;
   case Category::Lds:
-    issueLds(wave, op, step.data, now);
+    issueLds(wave, step, now);
     break;
   case Category::VectorMemory:
-    issueMemory(wave, op, step.data, now);
+    issueMemory(wave, step, now);
     break;
   case Category::Scalar:
     if (op.kind == Kind::ScalarLoad)
-      issueMemory(wave, op, step.data, now);
+      issueMemory(wave, step, now);
     [[fallthrough]];
   case Category::Branch:
     if (op.kind != Kind::ScalarLoad && step.data) {
       wave.wake = now + a_.branchClk;
       wave.reason = Stall::Fetch;
+      wave.ownStall = true;
       if (wave.at < wave.trace->steps.size() && current(wave).pc <= op.pc)
         markLoop(simd, wave, step.op, now);
     }
@@ -293,7 +385,9 @@ void ComputeUnit::issue(Simd &simd, SimWave &wave, i64 now) {
       wave.atBarrier = true;
       wave.wake = kNever;
       wave.reason = Stall::Barrier;
-      ++groups_[wave.group].arrived;
+      wave.ownStall = true;
+      if (groups_[wave.group].arrived++ == 0)
+        groups_[wave.group].firstArrival = now;
       releaseBarrier(groups_[wave.group], now);
     }
   }
@@ -303,15 +397,28 @@ void ComputeUnit::issue(Simd &simd, SimWave &wave, i64 now) {
       --group.arrived;
     wave.ended = true;
     wave.wake = kNever;
-    --group.alive;
+    if (--group.alive == 0)
+      ended_.push_back(wave.group);
     report_.clocks = std::max(report_.clocks, static_cast<double>(now + kTurn));
     releaseBarrier(group, now);
   }
 }
 
-bool ComputeUnit::turn(Simd &simd, int, i64 now) {
+void ComputeUnit::book(SimWave &wave, i64 now) {
+  if (now <= wave.notBefore)
+    return;
+  const TraceStep &payer = wave.trace->steps[wave.ownStall ? wave.at - 1 : wave.at];
+  report_.lines[payer.op].stalled[static_cast<int>(wave.reason)] +=
+      static_cast<u64>(now - wave.notBefore);
+  if (timeline_)
+    timeline_->stall(wave.id, wave.reason, static_cast<double>(wave.notBefore),
+                     static_cast<double>(now));
+  wave.notBefore = now;
+  wave.ownStall = false;
+}
+
+void ComputeUnit::turn(Simd &simd, i64 now) {
   bool taken[kCategories] = {};
-  bool any = false;
   SimWave *order[16];
   int count = 0;
   for (SimWave *wave : simd.waves)
@@ -325,6 +432,7 @@ bool ComputeUnit::turn(Simd &simd, int, i64 now) {
   for (int i = 0; i < count; ++i) {
     SimWave &wave = *order[i];
     const OpInfo &op = current(wave);
+    book(wave, now);
     auto category = static_cast<int>(op.category);
     if (op.category != Category::Internal && taken[category]) {
       wave.reason = Stall::Arbitration;
@@ -338,16 +446,33 @@ bool ComputeUnit::turn(Simd &simd, int, i64 now) {
     if (op.category != Category::Internal)
       taken[category] = true;
     issue(simd, wave, now);
-    any = true;
   }
   simd.wake = kNever;
   for (SimWave *wave : simd.waves)
     if (!wave->ended)
       simd.wake = std::min(simd.wake, std::max(wave->wake, now + kTurn));
-  return any;
 }
 
-void ComputeUnit::finish() {
+void UnitReport::add(const UnitReport &other) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    lines[i].executed += other.lines[i].executed;
+    lines[i].issued += other.lines[i].issued;
+    for (int reason = 0; reason < kStalls; ++reason)
+      lines[i].stalled[reason] += other.lines[i].stalled[reason];
+  }
+  for (const auto &[op, loop] : other.loops) {
+    Loop &sum = loops[op];
+    sum.iterations += loop.iterations;
+    sum.clocks += loop.clocks;
+    sum.mfmaBusy += loop.mfmaBusy;
+  }
+}
+
+UnitReport ComputeUnit::finish() {
+  for (const Group &group : groups_)
+    report_.stuck |= group.alive > 0;
+  if (timeline_)
+    timeline_->finish();
   for (const Simd &simd : simds_) {
     report_.mfmaBusy += simd.mfmaBusy;
     report_.valuBusy += simd.valuBusy;
@@ -366,28 +491,34 @@ void ComputeUnit::finish() {
       loop.clocks += mark.lastClk - mark.firstClk;
       loop.mfmaBusy += mark.lastBusy - mark.firstBusy;
     }
+  return std::move(report_);
+}
+
+i64 ComputeUnit::nextTurn() const {
+  i64 next = kNever;
+  for (int s = 0; s < 4; ++s) // each clock serves one SIMD
+    if (!simds_[s].waves.empty())
+      next = std::min(next, simds_[s].wake - s);
+  if (next >= kNever - kTurn)
+    return kNever;
+  return std::max(base_ + kTurn, (next + kTurn - 1) / kTurn * kTurn);
+}
+
+void ComputeUnit::step() {
+  base_ = nextTurn();
+  ended_.clear();
+  for (int s = 0; s < 4; ++s)
+    if (Simd &simd = simds_[s]; !simd.waves.empty() && simd.wake <= base_ + s)
+      turn(simd, base_ + s);
+  if (!ended_.empty())
+    for (Simd &simd : simds_)
+      std::erase_if(simd.waves, [](const SimWave *wave) { return wave->ended; });
 }
 
 UnitReport ComputeUnit::run() {
-  for (i64 base = 0;;) {
-    i64 next = kNever;
-    for (int s = 0; s < 4; ++s) {
-      Simd &simd = simds_[s];
-      i64 now = base + s; // each clock serves one SIMD
-      if (!simd.waves.empty() && simd.wake <= now)
-        turn(simd, s, now);
-    }
-    for (int s = 0; s < 4; ++s)
-      if (!simds_[s].waves.empty())
-        next = std::min(next, simds_[s].wake - s);
-    if (next >= kNever - kTurn)
-      break;
-    base = std::max(base + kTurn, (next + kTurn - 1) / kTurn * kTurn);
-  }
-  for (const Group &group : groups_)
-    report_.stuck |= group.alive > 0;
-  finish();
-  return std::move(report_);
+  while (nextTurn() != kNever)
+    step();
+  return finish();
 }
 
 } // namespace wavesmith::emulator::cycles

@@ -4,11 +4,13 @@
 
 #include <array>
 #include <deque>
+#include <limits>
 #include <map>
 #include <vector>
 
 #include "emulator/cycles/CycleReport.h"
 #include "emulator/cycles/MemoryPath.h"
+#include "emulator/cycles/Timeline.h"
 #include "emulator/cycles/Trace.h"
 
 namespace wavesmith::emulator::cycles {
@@ -22,7 +24,7 @@ struct UnitReport {
   std::array<double, 4> matrixByType{}; ///< pipe clocks by OpInfo::matrixType
   bool stuck = false;                   ///< the traces ended at a barrier that never opens
   struct Line {
-    u64 executed = 0;
+    u64 executed = 0, issued = 0; ///< issued: clocks of the waves' turns
     std::array<u64, kStalls> stalled{};
   };
   std::vector<Line> lines; ///< per op
@@ -31,13 +33,30 @@ struct UnitReport {
     double clocks = 0, mfmaBusy = 0;
   };
   std::map<u32, Loop> loops; ///< by the op of the backward branch
+  /// Adds the lines and loops of another unit that ran the same kernel.
+  void add(const UnitReport &other);
 };
 
 class ComputeUnit {
 public:
-  ComputeUnit(const std::vector<OpInfo> &ops, const Chip &chip, MemoryPath &memory);
-  void add(const GroupTrace &trace);
+  /// `timeline` may be null.
+  ComputeUnit(const std::vector<OpInfo> &ops, const Chip &chip, MemoryPath &memory,
+              UnitTimeline *timeline = nullptr);
+  /// Empties the instruction cache, which starts with the kernel's code in it.
+  void coolInstructions();
+  /// Its waves start at clock `at`, which must not lie before a turn that was taken.
+  void add(const GroupTrace &trace, i64 at = 0);
+  /// To the end of all workgroups.
   UnitReport run();
+
+  // The same in steps, for workgroups that start when others end.
+  static constexpr i64 kNever = std::numeric_limits<i64>::max() / 2;
+  i64 nextTurn() const; ///< kNever: nothing can happen any more
+  void step();          ///< that turn, on all SIMDs
+  /// Workgroups, counted as they were added, that ended in the last step.
+  const std::vector<int> &ended() const { return ended_; }
+  i64 now() const { return base_; }
+  UnitReport finish();
 
 private:
   struct LoopMark {
@@ -47,15 +66,17 @@ private:
   struct SimWave {
     const WaveTrace *trace = nullptr;
     std::size_t at = 0;
-    int simd = 0, group = 0;
+    int id = 0, simd = 0, group = 0;
     i64 wake = 0, lastIssue = -4, notBefore = 0;
     int priority = 0;
     int fetchDebt = 0;
     bool ended = false, atBarrier = false;
     Stall reason = Stall::Fetch;
+    bool ownStall = false;                     ///< the last instruction pays for it, not the next
     std::deque<i64> vectorPending, ldsPending; ///< completions, in order
     std::vector<i64> scalarPending;
     std::vector<i64> operandReady; ///< per vector register
+    u64 fetched = ~u64{0};         ///< line of code that it issues from
     i64 accumulatorReady = 0;      ///< of the last short matrix instruction
     u16 accumulator = 0xffff;
     std::map<u32, LoopMark> loops;
@@ -71,6 +92,7 @@ private:
   struct Group {
     const GroupTrace *trace = nullptr;
     int alive = 0, arrived = 0;
+    i64 firstArrival = 0;
     bool single = false;
   };
   struct Pair {
@@ -81,26 +103,34 @@ private:
   const OpInfo &current(const SimWave &wave) const { return ops_[wave.trace->steps[wave.at].op]; }
   /// The first clock at which the wave's next instruction can issue; `now` when it can already.
   i64 ready(SimWave &wave, const OpInfo &op, i64 now);
+  i64 fetchReady(SimWave &wave, const OpInfo &op, i64 now);
   i64 vectorReady(const Simd &simd, SimWave &wave, const OpInfo &op, i64 now);
   i64 waitReady(SimWave &wave, const OpInfo &op, i64 now);
   i64 operandsReady(SimWave &wave, const OpInfo &op, i64 now);
-  bool turn(Simd &simd, int index, i64 now);
+  void turn(Simd &simd, i64 now);
+  /// Books the wave's time since its last turn or booking to the reason in force.
+  void book(SimWave &wave, i64 now);
   void issue(Simd &simd, SimWave &wave, i64 now);
-  void issueVector(Simd &simd, SimWave &wave, const OpInfo &op, i64 now);
-  void issueLds(SimWave &wave, const OpInfo &op, u32 bankClk, i64 now);
-  void issueMemory(SimWave &wave, const OpInfo &op, u32 access, i64 now);
+  void issueVector(Simd &simd, SimWave &wave, u32 index, i64 now);
+  void issueLds(SimWave &wave, const TraceStep &step, i64 now);
+  /// A flat access goes through the address unit to the LDS; when it is there.
+  double flatInLds(SimWave &wave, u32 index, i64 now);
+  void issueMemory(SimWave &wave, const TraceStep &step, i64 now);
   void markLoop(Simd &simd, SimWave &wave, u32 op, i64 now);
   void releaseBarrier(Group &group, i64 now);
-  void finish();
-
   const std::vector<OpInfo> &ops_;
   const Architecture &a_;
   MemoryPath &memory_;
+  UnitTimeline *timeline_;
+  LineCache instructions_;
+  std::map<u64, i64> arriving_; ///< lines of code on their way
   std::deque<SimWave> waves_;
   std::vector<Group> groups_;
   std::array<Simd, 4> simds_;
   std::array<Pair, 2> pairs_;
   int nextSimd_ = 0;
+  std::vector<int> ended_;
+  i64 base_ = -4; ///< of the last turn
   UnitReport report_;
 };
 

@@ -1,12 +1,14 @@
 #include "emulator/cycles/CycleModel.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
-#include <queue>
+#include <numeric>
+#include <optional>
+#include <tuple>
 #include <unordered_set>
 
 #include "emulator/cycles/ComputeUnit.h"
+#include "emulator/cycles/GridReplay.h"
 
 namespace wavesmith::emulator {
 
@@ -15,6 +17,10 @@ std::string_view stallName(Stall stall) {
       "arbitration",  "valu-port", "matrix-pipe", "vector-memory", "lds", "scalar-memory",
       "memory-queue", "operand",   "barrier",     "fetch",         "idle"};
   return kNames[static_cast<std::size_t>(stall)];
+}
+
+std::uint64_t CycleReport::Line::clocks() const {
+  return std::accumulate(stalled.begin(), stalled.end(), issued);
 }
 
 namespace cycles {
@@ -88,31 +94,6 @@ std::unordered_set<u64> sharedLines(const TraceSampler &sampler) {
   return shared;
 }
 
-struct Placement {
-  double makespan = 0;
-  double used = 0; ///< clocks times slots with a workgroup
-};
-
-/// Workgroup i goes to XCD i mod n and there to the slot that is free first.
-Placement place(const std::vector<double> &durations, const Chip &chip, int slotsPerCu) {
-  using Slots = std::priority_queue<double, std::vector<double>, std::greater<>>;
-  Placement placement;
-  for (int xcd = 0; xcd < chip.xcds; ++xcd) {
-    Slots slots;
-    for (int i = 0; i < chip.cusPerXcd * slotsPerCu; ++i)
-      slots.push(0);
-    for (std::size_t i = static_cast<std::size_t>(xcd); i < durations.size();
-         i += static_cast<std::size_t>(chip.xcds)) {
-      double end = slots.top() + durations[i];
-      slots.pop();
-      slots.push(end);
-      placement.used += durations[i];
-      placement.makespan = std::max(placement.makespan, end);
-    }
-  }
-  return placement;
-}
-
 void fillLoops(const UnitReport &unit, const TraceSampler &sampler, CycleReport &report) {
   std::vector<std::pair<double, CycleReport::Loop>> loops;
   for (const auto &[op, loop] : unit.loops) {
@@ -132,7 +113,7 @@ void fillLines(const UnitReport &unit, const TraceSampler &sampler, CycleReport 
   for (std::size_t i = 0; i < unit.lines.size(); ++i)
     if (unit.lines[i].executed)
       report.lines.push_back({sampler.ops()[i].pc - sampler.entryAddress(), unit.lines[i].executed,
-                              unit.lines[i].stalled});
+                              unit.lines[i].issued, unit.lines[i].stalled});
   std::sort(report.lines.begin(), report.lines.end(),
             [](const auto &a, const auto &b) { return a.pc < b.pc; });
 }
@@ -165,6 +146,128 @@ void setClocks(const Chip &chip, const std::array<double, 4> &matrix, CycleRepor
   report.sustainedMicroseconds = cycles / report.sustainedMhz;
 }
 
+/// The grid, however it was found.
+struct Grid {
+  Cost busy; ///< of all workgroups together
+  std::array<double, 4> matrix{};
+  Placement placement;
+};
+
+void add(Cost &sum, const Cost &cost) {
+  sum.mfma += cost.mfma;
+  sum.valu += cost.valu;
+  sum.lds += cost.lds;
+  sum.fill += cost.fill;
+  sum.hbm += cost.hbm;
+}
+
+Cost costOf(const UnitReport &unit, u64 size, double part) {
+  return {size,
+          unit.clocks,
+          unit.mfmaBusy * part,
+          unit.valuBusy * part,
+          unit.ldsBusy * part,
+          unit.fillBusy * part,
+          unit.hbmBusy * part};
+}
+
+/// From samples: each is replayed beside copies of itself, the others take their cost by size.
+Grid compose(const TraceSampler &sampler, const Chip &chip, TraceFile *file, CycleReport &report) {
+  Grid grid;
+  int residents = report.workgroupsPerCu;
+  int activeCus = static_cast<int>(
+      std::min<std::size_t>(sampler.sizes().size(), static_cast<std::size_t>(chip.cus())));
+  std::unordered_set<u64> shared = sharedLines(sampler);
+  std::vector<const GroupTrace *> replays = chooseReplays(sampler);
+  auto replay = [&](const GroupTrace &trace, int copies, UnitTimeline *timeline,
+                    bool cold = false) {
+    MemoryPath memory(chip, activeCus, shared);
+    ComputeUnit unit(sampler.ops(), chip, memory, timeline);
+    if (cold)
+      unit.coolInstructions();
+    for (int i = 0; i < copies; ++i)
+      unit.add(trace);
+    return unit.run();
+  };
+  /// Alone on a compute unit, first with empty caches, then where it has run before.
+  auto replayTwice = [&](const GroupTrace &trace) {
+    MemoryPath memory(chip, activeCus, shared);
+    ComputeUnit unit(sampler.ops(), chip, memory);
+    unit.add(trace);
+    while (unit.nextTurn() != ComputeUnit::kNever)
+      unit.step();
+    i64 between = unit.now() + 4;
+    unit.add(trace, between);
+    double both = unit.run().clocks;
+    return std::pair(static_cast<double>(between), both - static_cast<double>(between));
+  };
+  std::vector<Cost> known;
+  // The largest first: it gets most of a trace file's room.
+  std::reverse(replays.begin(), replays.end());
+  Pace pace{.clocks = {}, .residents = residents};
+  for (const GroupTrace *trace : replays) {
+    bool isLargest = trace == replays.front();
+    std::optional<UnitTimeline> timeline;
+    if (file)
+      timeline.emplace(*file, sampler,
+                       fmt::format("a compute unit with {} of workgroup {}, {} instructions{}",
+                                   residents, trace->index, trace->instructions(),
+                                   isLargest ? " (the largest traced)" : ""),
+                       isLargest ? file->budget() / 2 : file->budget() / 4 / replays.size());
+    UnitReport result = replay(*trace, residents, timeline ? &*timeline : nullptr);
+    double scale = trace->scale();
+    Cost cost = costOf(result, trace->instructions(), scale / residents);
+    cost.clocks *= scale;
+    known.push_back(cost);
+    for (std::size_t i = 0; i < grid.matrix.size(); ++i)
+      grid.matrix[i] += result.matrixByType[i];
+    if (!isLargest)
+      continue;
+    fillLoops(result, sampler, report);
+    fillLines(result, sampler, report);
+    bool manyRounds = sampler.sizes().size() > static_cast<std::size_t>(chip.cus() * residents);
+    double first = result.clocks, second = first;
+    if (manyRounds || residents > 1)
+      std::tie(first, second) = replayTwice(*trace);
+    pace.saving = manyRounds ? std::max(0.0, first - second) : 0;
+    double beside = result.clocks - pace.saving;
+    if (residents > 1 && beside > 0)
+      pace.alone = std::min(1.0, (manyRounds ? second : first) / beside);
+    report.coldCycles =
+        static_cast<u64>(std::max(0.0, replay(*trace, 1, nullptr, true).clocks - first));
+  }
+  std::reverse(known.begin(), known.end());
+  report.sampledWorkgroups = static_cast<int>(known.size());
+  for (u64 size : sampler.sizes()) {
+    Cost cost = costOf(known, size);
+    pace.clocks.push_back(cost.clocks);
+    add(grid.busy, cost);
+  }
+  grid.placement = place(pace, chip);
+  return grid;
+}
+
+/// Every workgroup beside its real neighbours.
+Grid replayAll(const TraceSampler &sampler, const Chip &chip, TraceFile *file,
+               CycleReport &report) {
+  std::unordered_set<u64> shared = sharedLines(sampler);
+  GridReport replayed = replayGrid(sampler, chip, report.workgroupsPerCu, shared, file);
+  Grid grid;
+  UnitReport all;
+  all.lines.resize(sampler.ops().size());
+  for (const UnitReport &unit : replayed.units) {
+    add(grid.busy, costOf(unit, 0, 1));
+    for (std::size_t i = 0; i < grid.matrix.size(); ++i)
+      grid.matrix[i] += unit.matrixByType[i];
+    all.add(unit);
+  }
+  fillLoops(all, sampler, report);
+  fillLines(all, sampler, report);
+  report.sampledWorkgroups = static_cast<int>(sampler.sizes().size());
+  grid.placement = std::move(replayed.placement);
+  return grid;
+}
+
 } // namespace
 
 int workgroupsPerCu(const Footprint &f, const Architecture &a) {
@@ -179,61 +282,33 @@ int workgroupsPerCu(const Footprint &f, const Architecture &a) {
   return std::max(1, groups);
 }
 
-CycleReport modelLaunch(const TraceSampler &sampler, const Chip &chip, const Footprint &footprint) {
+CycleReport modelLaunch(const TraceSampler &sampler, const Chip &chip, const Footprint &footprint,
+                        TraceFile *file) {
   CycleReport report;
   report.chip = chip.name;
-  auto groups = static_cast<int>(std::min<std::size_t>(sampler.sizes().size(), 1 << 30));
-  int residents = std::min(workgroupsPerCu(footprint, *chip.architecture),
-                           (groups + chip.cus() - 1) / chip.cus());
-  report.workgroupsPerCu = residents;
-  std::unordered_set<u64> shared = sharedLines(sampler);
-  std::vector<Cost> known;
-  std::array<double, 4> matrix{};
-  std::vector<const GroupTrace *> replays = chooseReplays(sampler);
-  for (const GroupTrace *trace : replays) {
-    MemoryPath memory(chip, std::min(groups, chip.cus()), shared);
-    ComputeUnit unit(sampler.ops(), chip, memory);
-    for (int i = 0; i < residents; ++i)
-      unit.add(*trace);
-    UnitReport result = unit.run();
-    double scale = trace->scale(), part = scale / residents;
-    known.push_back({trace->instructions(), result.clocks * scale, result.mfmaBusy * part,
-                     result.valuBusy * part, result.ldsBusy * part, result.fillBusy * part,
-                     result.hbmBusy * part});
-    for (std::size_t i = 0; i < matrix.size(); ++i)
-      matrix[i] += result.matrixByType[i];
-    if (trace == replays.back()) {
-      fillLoops(result, sampler, report);
-      fillLines(result, sampler, report);
-    }
-  }
-  if (known.empty())
+  if (sampler.traces().empty())
     return report;
-  report.sampledWorkgroups = static_cast<int>(known.size());
-
-  std::vector<double> durations;
-  Cost busy;
-  for (u64 size : sampler.sizes()) {
-    Cost cost = costOf(known, size);
-    durations.push_back(cost.clocks);
-    busy.mfma += cost.mfma;
-    busy.valu += cost.valu;
-    busy.lds += cost.lds;
-    busy.fill += cost.fill;
-    busy.hbm += cost.hbm;
-    report.longestWorkgroup = std::max(report.longestWorkgroup, static_cast<u64>(cost.clocks));
-  }
-  Placement placement = place(durations, chip, residents);
-  double cuClocks = std::max(1.0, placement.used / residents);
-  double all = std::max(1.0, placement.makespan * chip.cus());
-  report.cycles = static_cast<u64>(placement.makespan);
+  auto groups = static_cast<int>(std::min<std::size_t>(sampler.sizes().size(), 1 << 30));
+  report.workgroupsPerCu = std::min(workgroupsPerCu(footprint, *chip.architecture),
+                                    (groups + chip.cus() - 1) / chip.cus());
+  Grid grid = sampler.tracesAll() ? replayAll(sampler, chip, file, report)
+                                  : compose(sampler, chip, file, report);
+  const Cost &busy = grid.busy;
+  for (const Placed &placed : grid.placement.groups)
+    report.longestWorkgroup =
+        std::max(report.longestWorkgroup, static_cast<u64>(placed.until - placed.from));
+  double cuClocks = std::max(1.0, grid.placement.used);
+  double all = std::max(1.0, grid.placement.makespan * chip.cus());
+  report.cycles = static_cast<u64>(grid.placement.makespan);
   report.balance = cuClocks / all;
   report.mfmaUtilisation = busy.mfma / 4 / all;
   report.valuUtilisation = busy.valu / 4 / all;
   report.ldsUtilisation = busy.lds / 2 / all;
   report.memoryUtilisation = std::max(busy.fill, busy.hbm) / all;
   report.boundBy = boundBy(busy, cuClocks, report.balance);
-  setClocks(chip, matrix, report);
+  setClocks(chip, grid.matrix, report);
+  if (file)
+    writeGrid(*file, chip, sampler, std::move(grid.placement.groups));
   return report;
 }
 

@@ -5,6 +5,7 @@
 
 #include "emulator/cycles/CycleReport.h"
 #include "emulator/cycles/Trace.h"
+#include "emulator/cycles/TraceFile.h"
 
 namespace wavesmith::emulator::cycles {
 
@@ -19,6 +20,8 @@ struct Footprint {
 /// Workgroups that fit on one compute unit, at least 1.
 int workgroupsPerCu(const Footprint &footprint, const Architecture &architecture);
 
-CycleReport modelLaunch(const TraceSampler &sampler, const Chip &chip, const Footprint &footprint);
+/// `file` may be null; else it gets the replays and the grid.
+CycleReport modelLaunch(const TraceSampler &sampler, const Chip &chip, const Footprint &footprint,
+                        TraceFile *file = nullptr);
 
 } // namespace wavesmith::emulator::cycles

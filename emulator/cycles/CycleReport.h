@@ -30,6 +30,9 @@ std::string_view stallName(Stall stall); ///< "matrix-pipe", ...
 struct CycleReport {
   std::string chip;
   std::uint64_t cycles = 0; ///< first workgroup's start to the last one's end
+  /// Clocks that a first launch takes longer, its code not being in the instruction caches; not
+  /// part of `cycles`. Uncertain.
+  std::uint64_t coldCycles = 0;
   double clockMhz = 0, sustainedMhz = 0;
   double microseconds = 0, sustainedMicroseconds = 0;
 
@@ -55,9 +58,12 @@ struct CycleReport {
   struct Line {
     std::uint64_t pc = 0; ///< relative to the kernel's entry
     std::uint64_t executed = 0;
+    std::uint64_t issued = 0;                     ///< clocks of its waves' turns
     std::array<std::uint64_t, kStalls> stalled{}; ///< clocks by reason
+    /// Of all waves: these add up to the waves' lives.
+    std::uint64_t clocks() const;
   };
-  std::vector<Line> lines; ///< of the largest sampled workgroup, in address order
+  std::vector<Line> lines; ///< of the largest sampled workgroup's compute unit, in address order
 };
 
 } // namespace wavesmith::emulator

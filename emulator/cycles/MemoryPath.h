@@ -15,14 +15,19 @@ namespace wavesmith::emulator::cycles {
 /// Least-recently-used sets of line numbers.
 class LineCache {
 public:
-  LineCache(int lines, int ways);
+  /// `hashed`: sets are mixed from the whole address, else they follow its low bits.
+  LineCache(int lines, int ways, bool hashed = true);
   /// Was it there? It is afterwards.
   bool touch(u64 line);
+  /// When the line that was touched last is there: one that is on its way is found, but not yet.
+  double &arrival() { return arrivals_[last_]; }
 
 private:
   int ways_;
-  u64 sets_, clock_ = 0;
+  bool hashed_;
+  u64 sets_, clock_ = 0, last_ = 0;
   std::vector<u64> tags_, used_;
+  std::vector<double> arrivals_;
 };
 
 class MemoryPath {
@@ -35,7 +40,9 @@ public:
   double load(double now, int addressClk, std::span<const u64> lines, u64 salt);
   /// `bytes`: of all lanes; a store moves what it writes, a load whole lines.
   double store(double now, int addressClk, std::span<const u64> lines, double bytes, u64 salt);
-  double scalarLoad(double now, std::span<const u64> lines);
+  /// In L2, whatever L1 holds; `serial` lanes take turns on one address.
+  double atomic(double now, int addressClk, std::span<const u64> lines, int serial, u64 salt);
+  double scalarLoad(double now, std::span<const u64> lines, u64 salt);
 
   double hbmBytes() const { return hbmBytes_; }
   double fillBusy() const { return fillBusy_; }
@@ -47,8 +54,8 @@ private:
 
   const Architecture &a_;
   const std::unordered_set<u64> &shared_;
-  LineCache l1_, l2_, scalar_;
-  double hbmPerClk_, mallPerClk_;
+  LineCache l1_, l2_, dirty_, scalar_; ///< dirty_: the lines of L2 that will be written back
+  double hbmPerClk_, mallPerClk_, fillPerClk_, writePerClk_;
   double addressFree_ = 0, l1Free_ = 0, fillFree_ = 0, mallFree_ = 0, hbmFree_ = 0, writeFree_ = 0;
   double hbmBytes_ = 0, fillBusy_ = 0, hbmBusy_ = 0;
 };

@@ -72,9 +72,10 @@ void describeVector(const Inst &inst, const Architecture &a, OpInfo &op) {
   if (inst.row->use == Use::Packed32)
     op.kind = Kind::PackedF32;
   int clk = a.vectorClk;
-  if (isTranscendental(name))
+  if (isTranscendental(name)) {
+    op.kind = Kind::Transcendental;
     clk = a.transcendentalClk;
-  else if (isConversion(name))
+  } else if (isConversion(name))
     clk = a.convertClk;
   else if (isWideInteger(name))
     clk = a.wideIntegerClk;
@@ -118,7 +119,9 @@ void describeVectorMemory(const Inst &inst, const Architecture &a, OpInfo &op) {
     op.kind = Kind::LdsDma;
     op.portClk = static_cast<u16>(std::max(a.ldsDmaClk, a.addressClk * dwords));
   } else {
-    op.kind = inst.row->use == Use::Store || !inst.vectorWriteCount ? Kind::Store : Kind::Load;
+    op.kind = inst.row->use == Use::Atomic                            ? Kind::Atomic
+              : inst.row->use == Use::Store || !inst.vectorWriteCount ? Kind::Store
+                                                                      : Kind::Load;
   }
 }
 

@@ -15,8 +15,10 @@ enum class Kind : u8 {
   Plain,
   PackedF32, ///< never beside a matrix instruction
   Matrix,
+  Transcendental,
   Load,
-  Store, ///< vector memory without a result
+  Store,  ///< vector memory without a result
+  Atomic, ///< of vector memory
   LdsDma,
   LdsAccess,
   ScalarLoad,

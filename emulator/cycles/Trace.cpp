@@ -1,10 +1,13 @@
 #include "emulator/cycles/Trace.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
 
+#include "emulator/Emulator.h"
 #include "emulator/cycles/LdsBanks.h"
+#include "emulator/machine/Machine.h"
 #include "emulator/machine/Program.h"
 #include "emulator/machine/Wave.h"
 
@@ -13,6 +16,21 @@ namespace {
 
 constexpr u64 kCandidates = 16;            ///< workgroups that are traced
 constexpr std::size_t kMaxSteps = 200'000; ///< per wave; the rest is scaled
+
+/// Lanes that share the most popular address.
+u8 busiestDword(const PendingOp &op, u64 lanes) {
+  std::array<u64, kLanes> addresses;
+  std::size_t count = 0;
+  for (; lanes; lanes &= lanes - 1)
+    addresses[count++] = op.address[std::countr_zero(lanes)] / 4;
+  std::sort(addresses.begin(), addresses.begin() + count);
+  std::size_t most = 0, run = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    run = i && addresses[i] == addresses[i - 1] ? run + 1 : 1;
+    most = std::max(most, run);
+  }
+  return static_cast<u8>(most);
+}
 
 } // namespace
 
@@ -31,11 +49,15 @@ double GroupTrace::scale() const {
                 : 1.0;
 }
 
-TraceSampler::TraceSampler(const Program &program, const Architecture &architecture, u64 groups)
+TraceSampler::TraceSampler(const Program &program, const Architecture &architecture, u64 groups,
+                           bool all)
     : architecture_(architecture), first_(program.instructions().data()),
-      count_(program.instructions().size()), entryAddress_(program.entryAddress()), sizes_(groups) {
-  for (const Inst &inst : program.instructions())
+      count_(program.instructions().size()), entryAddress_(program.entryAddress()), all_(all),
+      sizes_(groups) {
+  for (const Inst &inst : program.instructions()) {
     ops_.push_back(describe(inst, architecture));
+    insts_.push_back(&inst);
+  }
   // Steps near the golden section of the grid meet every residue of its dimensions.
   u64 step = std::max<u64>(1, static_cast<u64>(static_cast<double>(groups) * 0.6180339887));
   while (std::gcd(step, groups) != 1)
@@ -44,7 +66,7 @@ TraceSampler::TraceSampler(const Program &program, const Architecture &architect
     wanted_[static_cast<u64>(static_cast<unsigned __int128>(k) * step % groups)] = true;
 }
 
-bool TraceSampler::wants(u64 group) const { return wanted_.count(group) != 0; }
+bool TraceSampler::wants(u64 group) const { return all_ || wanted_.count(group) != 0; }
 
 void TraceSampler::add(std::unique_ptr<GroupTrace> trace) {
   std::lock_guard lock(mutex_);
@@ -57,9 +79,18 @@ u32 TraceSampler::opOf(const Inst &inst) {
     return static_cast<u32>(&inst - first_);
   std::lock_guard lock(mutex_);
   auto [entry, isNew] = outside_.try_emplace(&inst, static_cast<u32>(ops_.size()));
-  if (isNew)
+  if (isNew) {
     ops_.push_back(describe(inst, architecture_));
+    insts_.push_back(&inst);
+  }
   return entry->second;
+}
+
+std::string TraceSampler::text(u32 op) const {
+  const Inst &inst = *insts_[op];
+  auto text = disassemble(std::span<const std::uint32_t>(inst.words, 4), inst.pc,
+                          architecture_.target, nullptr);
+  return text ? *text : fmt::format(".long {:#010x}", inst.words[0]);
 }
 
 TraceRecorder::TraceRecorder(TraceSampler &sampler, u64 group, std::size_t waves)
@@ -75,9 +106,20 @@ u32 TraceRecorder::memoryAccess(WaveTrace &to, Wave &wave, const Inst &inst) {
     const PendingOp &op = queue.at(queue.size() - 1);
     u64 lanes = op.lanes & op.inRange[0];
     u64 bytes = std::max<u64>(1, inst.row->access.bytes);
+    bool isFlat = inst.row->format == Format::Flat;
+    u64 scratchBase = u64{kPrivateAperture} << 32 | static_cast<u64>(wave.id) << 28;
     u64 previous = ~u64{0};
+    if (inst.row->use == Use::Atomic)
+      access.serial = busiestDword(op, lanes);
     for (; lanes; lanes &= lanes - 1) {
-      u64 at = op.address[std::countr_zero(lanes)];
+      auto lane = static_cast<u64>(std::countr_zero(lanes));
+      u64 at = op.address[lane];
+      if (isFlat && at >> 32 == kSharedAperture) {
+        access.inLds = true;
+        continue;
+      }
+      if (at >> 32 == kPrivateAperture) // dword by dword, all lanes of one beside each other
+        at = scratchBase + (at & 0xffffffff) * kLanes + lane * 4;
       for (u64 line = at / 128; line <= (at + bytes - 1) / 128; ++line)
         if (line != previous) {
           to.lines.push_back(line);

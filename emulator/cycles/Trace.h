@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct TraceStep {
 struct MemoryLines {
   u32 first = 0; ///< into WaveTrace::lines
   u16 count = 0;
+  u8 serial = 0;      ///< atomics: lanes on the busiest dword
+  bool inLds = false; ///< a flat access with lanes in the LDS
 };
 
 struct WaveTrace {
@@ -48,7 +51,8 @@ class TraceRecorder;
 
 class TraceSampler {
 public:
-  TraceSampler(const Program &program, const Architecture &architecture, u64 groups);
+  /// `all`: of every workgroup, else of a few.
+  TraceSampler(const Program &program, const Architecture &architecture, u64 groups, bool all);
 
   /// Is this workgroup traced? Depends on the grid alone.
   bool wants(u64 group) const;
@@ -60,7 +64,9 @@ public:
   const std::vector<u64> &sizes() const { return sizes_; }
   /// By workgroup index.
   const std::map<u64, std::unique_ptr<GroupTrace>> &traces() const { return traces_; }
+  bool tracesAll() const { return all_; }
   u64 entryAddress() const { return entryAddress_; }
+  std::string text(u32 op) const; ///< disassembly
 
 private:
   friend class TraceRecorder;
@@ -70,10 +76,12 @@ private:
   const Inst *first_ = nullptr;
   std::size_t count_ = 0;
   u64 entryAddress_ = 0;
+  bool all_ = false;
   std::vector<u64> sizes_; ///< instructions per workgroup
   std::map<u64, bool> wanted_;
   std::mutex mutex_;
   std::vector<OpInfo> ops_;
+  std::vector<const Inst *> insts_;               ///< of the ops
   std::unordered_map<const Inst *, u32> outside_; ///< called functions
   std::map<u64, std::unique_ptr<GroupTrace>> traces_;
 };

@@ -84,6 +84,18 @@ Status setOne(Config &config, std::string_view key, const std::string &value) {
     run.modelCycles = value == "on";
     return Status::ok();
   }
+  if (key == "trace") {
+    if (value.find_first_of(std::string_view("\0\n", 2)) != std::string::npos)
+      return error(StatusCode::InvalidArgument, "trace=: want the path of a file");
+    config.trace = value;
+    return Status::ok();
+  }
+  if (key == "replay") {
+    if (value != "sample" && value != "all")
+      return error(StatusCode::InvalidArgument, "replay={}: want sample or all", value);
+    run.replayAll = value == "all";
+    return Status::ok();
+  }
   if (key == "streams") {
     if (value != "fifo" && value != "random")
       return error(StatusCode::InvalidArgument, "streams={}: want fifo or random", value);
@@ -110,16 +122,18 @@ Status setOne(Config &config, std::string_view key, const std::string &value) {
       {"seed", ~std::uint64_t{0}},
       {"threads", 4096},
       {"coverage", 1},
+      {"trace_mib", 1 << 20},
       {"max_faults", 1 << 20},
       {"max_instructions", ~std::uint64_t{0}}};
   const auto *row =
       std::ranges::find(numbers, key, &std::pair<std::string_view, std::uint64_t>::first);
   if (row == std::end(numbers))
-    return error(StatusCode::InvalidArgument,
-                 "{}={}: no such setting; want chip, target, order, seed, checks, threads, "
-                 "coverage, model, max_faults, max_instructions, streams, events, hazards or "
-                 "devices",
-                 key, value);
+    return error(
+        StatusCode::InvalidArgument,
+        "{}={}: no such setting; want chip, target, order, seed, checks, threads, "
+        "coverage, model, replay, trace, trace_mib, max_faults, max_instructions, streams, "
+        "events, hazards or devices",
+        key, value);
   WAVESMITH_ASSIGN(std::uint64_t number, parseNumber(key, value, row->second));
   if (key == "seed")
     run.seed = number;
@@ -127,6 +141,8 @@ Status setOne(Config &config, std::string_view key, const std::string &value) {
     run.threads = static_cast<int>(number);
   else if (key == "coverage")
     run.coverage = number != 0;
+  else if (key == "trace_mib")
+    config.traceMib = number;
   else if (key == "max_faults")
     run.maxFaults = static_cast<int>(number);
   else
@@ -152,10 +168,10 @@ std::span<const Chip> chips() { return kChips; }
 std::string Config::text() const {
   return fmt::format(
       "chip={},target={},order={},seed={},checks={},threads={},coverage={},"
-      "model={},streams={},events={},hazards={},devices={}",
+      "model={},replay={},trace={},trace_mib={},streams={},events={},hazards={},devices={}",
       chip->name, chip->target, run.order.text(), run.seed, checksText(run.checks), run.threads,
-      run.coverage ? 1 : 0, run.modelCycles ? "on" : "off", randomStreams ? "random" : "fifo",
-      modelledEvents ? "model" : "host",
+      run.coverage ? 1 : 0, run.modelCycles ? "on" : "off", run.replayAll ? "all" : "sample", trace,
+      traceMib, randomStreams ? "random" : "fifo", modelledEvents ? "model" : "host",
       std::ranges::find(kHazards, run.hazards, &std::pair<std::string_view, Hazards>::second)
           ->first,
       devices);

@@ -32,6 +32,8 @@ struct Config {
   bool randomStreams = false;  ///< streams take turns by the seed instead of by submission
   bool modelledEvents = false; ///< events count modelled kernel time, not the host's
   int devices = 1;             ///< of this chip
+  std::string trace;           ///< path of the Perfetto file, or empty; turns the model on
+  std::uint64_t traceMib = 128;
 
   Config() { run.hazards = emulator::RunOptions::Hazards::ByOrigin; }
 

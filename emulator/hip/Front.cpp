@@ -27,10 +27,13 @@ Front &Front::get() {
 Front::Front() {
   nullStream_->isNull = true;
   const auto settings = parseConfig(env::get("WAVESMITH_EMULATOR"), Config());
-  if (settings)
+  Status status = settings.status();
+  if (settings) {
     config_ = *settings;
-  else
-    configError_ = "WAVESMITH_EMULATOR: " + settings.status().message();
+    status = openTrace(config_);
+  }
+  if (!status)
+    configError_ = "WAVESMITH_EMULATOR: " + status.message();
   applyConfig();
 }
 
@@ -66,6 +69,15 @@ hipError_t Front::changePeer(int peer, bool enable) {
   return hipSuccess;
 }
 
+Status Front::openTrace(const Config &config) {
+  std::shared_ptr<emulator::TraceFile> file;
+  if (!config.trace.empty()) {
+    WAVESMITH_ASSIGN(file, emulator::TraceFile::create(config.trace, config.traceMib << 20));
+  }
+  trace_ = std::move(file);
+  return Status::ok();
+}
+
 hipError_t Front::usable() {
   if (configError_.empty())
     return hipSuccess;
@@ -92,6 +104,9 @@ hipError_t Front::configure(std::string_view text) {
                   changed->chip->name, config_.chip->target, changed->chip->target);
     device_.reset();
   }
+  if (changed->trace != config_.trace || changed->traceMib != config_.traceMib)
+    if (const Status status = openTrace(*changed); !status)
+      return fail(hipErrorInvalidValue, status);
   config_ = *changed;
   configError_.clear();
   applyConfig();
@@ -140,7 +155,7 @@ hipError_t Front::runKernel(const KernelTask &task, StreamState &stream) {
     return hipSuccess;
   Config settings = config();
   settings.run.chip = settings.chip->name;
-  settings.run.modelCycles |= settings.modelledEvents;
+  settings.run.modelCycles |= settings.modelledEvents || !settings.trace.empty();
   emulator::LaunchConfig launch;
   launch.kernel = task.kernel;
   launch.grid = task.grid;
@@ -149,6 +164,7 @@ hipError_t Front::runKernel(const KernelTask &task, StreamState &stream) {
   launch.together = task.together;
   launch.kernarg = task.kernarg;
   const std::lock_guard lock(deviceMutex_);
+  settings.run.trace = trace_;
   const auto target = device();
   if (!target)
     return fail(hipErrorOutOfMemory, target.status());

@@ -158,6 +158,7 @@ public:
 
 private:
   Front();
+  Status openTrace(const Config &config);
   Expected<emulator::Device *> device(); ///< with deviceMutex_ held
   hipError_t dispatch(const Task &task, StreamState &stream);
   hipError_t runKernel(const KernelTask &task, StreamState &stream);
@@ -176,7 +177,8 @@ private:
   Report report_;
   std::mutex deviceMutex_;
   std::unique_ptr<emulator::Device> device_;
-  std::map<int, std::uint64_t> allocated_; ///< bytes, by device
+  std::shared_ptr<emulator::TraceFile> trace_; ///< with deviceMutex_ held
+  std::map<int, std::uint64_t> allocated_;     ///< bytes, by device
   std::atomic<double> modelledMilliseconds_{0};
   Config config_;
   std::string configError_; ///< why WAVESMITH_EMULATOR was refused

@@ -11,6 +11,21 @@ namespace {
 constexpr std::size_t kMaxFaults = 64;
 constexpr std::size_t kMaxLoops = 4;
 
+nlohmann::ordered_json linesJson(const std::vector<emulator::CycleReport::Line> &lines) {
+  auto rows = nlohmann::ordered_json::array();
+  for (const emulator::CycleReport::Line &line : lines) {
+    auto stalls = nlohmann::ordered_json::object();
+    for (int i = 0; i < emulator::kStalls; ++i)
+      if (line.stalled[i])
+        stalls[std::string(emulator::stallName(static_cast<emulator::Stall>(i)))] = line.stalled[i];
+    rows.push_back({{"pc", line.pc},
+                    {"executed", line.executed},
+                    {"cycles", line.clocks()},
+                    {"stalls", std::move(stalls)}});
+  }
+  return rows;
+}
+
 } // namespace
 
 void Report::Modelled::add(const emulator::CycleReport &launch) {
@@ -25,17 +40,26 @@ void Report::Modelled::add(const emulator::CycleReport &launch) {
   mix(memory, launch.memoryUtilisation);
   mix(balance, launch.balance);
   cycles += launch.cycles;
+  coldCycles += launch.coldCycles;
   microseconds += launch.microseconds;
   sustainedMicroseconds += launch.sustainedMicroseconds;
 }
 
 std::string Report::Modelled::json() const {
-  nlohmann::ordered_json root = {
-      {"chip", longest.chip},         {"cycles", cycles},
-      {"microseconds", microseconds}, {"sustained_microseconds", sustainedMicroseconds},
-      {"mfma_utilisation", mfma},     {"valu_utilisation", valu},
-      {"lds_utilisation", lds},       {"memory_utilisation", memory},
-      {"balance", balance},           {"bound_by", longest.boundBy}};
+  nlohmann::ordered_json root = {{"chip", longest.chip},
+                                 {"cycles", cycles},
+                                 {"microseconds", microseconds},
+                                 {"sustained_microseconds", sustainedMicroseconds},
+                                 {"mfma_utilisation", mfma},
+                                 {"valu_utilisation", valu},
+                                 {"lds_utilisation", lds},
+                                 {"memory_utilisation", memory},
+                                 {"balance", balance},
+                                 {"bound_by", longest.boundBy},
+                                 {"clock_mhz", longest.clockMhz},
+                                 {"sustained_mhz", longest.sustainedMhz},
+                                 {"dtype", longest.dtype},
+                                 {"cold_cycles", coldCycles}};
   root["loops"] = nlohmann::ordered_json::array();
   for (const emulator::CycleReport::Loop &loop : longest.loops)
     if (root["loops"].size() < kMaxLoops)
@@ -71,7 +95,13 @@ void Report::add(const std::string &kernel, const emulator::RunReport &run,
     if (!totals_.modelled)
       totals_.modelled.emplace();
     totals_.modelled->add(*run.modelled);
+    if (!run.coverage.empty() && run.modelled->cycles >= row.longest) {
+      row.longest = run.modelled->cycles;
+      row.lines = run.modelled->lines;
+    }
   }
+  if (run.trace)
+    totals_.trace = run.trace;
   for (const auto &executed : run.coverage) {
     Row &line = totals_.coverage[{kernel, executed.pc}];
     line.disassembly = executed.disassembly;
@@ -129,7 +159,8 @@ std::string Report::json(const std::string &settings, bool reset) {
     root["kernels"].push_back({{"name", name},
                                {"launches", kernel.launches},
                                {"instructions", kernel.instructions},
-                               {"seconds", kernel.seconds}});
+                               {"seconds", kernel.seconds},
+                               {"lines", linesJson(kernel.lines)}});
   root["coverage"] = nlohmann::ordered_json::array();
   for (const auto &[place, row] : totals.coverage)
     root["coverage"].push_back({{"kernel", place.first},
@@ -139,6 +170,13 @@ std::string Report::json(const std::string &settings, bool reset) {
   root["modelled"] = nullptr;
   if (totals.modelled)
     root["modelled"] = nlohmann::ordered_json::parse(totals.modelled->json());
+  root["trace"] = nullptr;
+  if (totals.trace)
+    root["trace"] = {{"file", totals.trace->path},
+                     {"events", totals.trace->events},
+                     {"bytes", totals.trace->bytes},
+                     {"complete", !totals.trace->cut},
+                     {"problem", totals.trace->problem}};
   root["settings"] = settings;
   return root.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -26,6 +26,8 @@ private:
   struct Kernel {
     std::uint64_t launches = 0, instructions = 0;
     double seconds = 0;
+    std::uint64_t longest = 0;                      ///< cycles of the launch that `lines` is of
+    std::vector<emulator::CycleReport::Line> lines; ///< with coverage and the cycle model
   };
   struct Row {
     std::string disassembly;
@@ -33,7 +35,7 @@ private:
   };
   /// Launches follow one another: times add up, shares are weighted by time.
   struct Modelled {
-    std::uint64_t cycles = 0;
+    std::uint64_t cycles = 0, coldCycles = 0;
     double microseconds = 0, sustainedMicroseconds = 0;
     double mfma = 0, valu = 0, lds = 0, memory = 0, balance = 0;
     emulator::CycleReport longest;
@@ -50,6 +52,7 @@ private:
     std::map<std::string, Kernel> kernels;
     std::optional<Modelled> modelled;
     std::map<std::pair<std::string, std::uint64_t>, Row> coverage;
+    std::optional<emulator::TraceSummary> trace;
   };
 
   std::mutex mutex_;

@@ -16,13 +16,14 @@ extern "C" {
 #endif
 
 /* Changes settings: "chip=MI325X,order=vmem-early,lds-late,seed=7". Keys: chip, target, order,
- * seed, checks, threads, coverage, model (on or off: the cycle model), max_faults,
- * max_instructions, streams (fifo or random), events (host or model: what their times count),
- * hazards (auto, error or warning; auto: warnings in kernels without our note), devices (how many);
- * a comma part without '=' continues the value before it. Unnamed settings stay. The environment
- * variable WAVESMITH_EMULATOR has the same form and is read at the first HIP call. Returns 0, or a
- * HIP error whose text wavesmithEmulatorLastError() gives. A target cannot change while memory is
- * allocated.
+ * seed, checks, threads, coverage, model (on or off: the cycle model), replay (sample or all: of
+ * the workgroups, by the model), trace (path of a file for Perfetto; turns the model on, empty ends
+ * it), trace_mib (its bound), max_faults, max_instructions, streams (fifo or random), events (host
+ * or model: what their times count), hazards (auto, error or warning; auto: warnings in kernels
+ * without our note), devices (how many); a comma part without '=' continues the value before it.
+ * Unnamed settings stay. The environment variable WAVESMITH_EMULATOR has the same form and is read
+ * at the first HIP call. Returns 0, or a HIP error whose text wavesmithEmulatorLastError() gives. A
+ * target cannot change while memory is allocated.
  */
 WAVESMITH_EMULATOR_API int wavesmithEmulatorConfigure(const char *settings);
 /* Log settings instead of those of WAVESMITH_LOG, in its form. Returns 0, or a HIP error. */
@@ -35,9 +36,12 @@ WAVESMITH_EMULATOR_API const char *wavesmithEmulatorLastFault(void);
 WAVESMITH_EMULATOR_API const char *wavesmithEmulatorLastError(void);
 /* JSON about all kernels that finished since the last reset: {"launches", "instructions",
  * "seconds", "checks": {name: faults or null when not run}, "faults": [{...}],
- * "warnings": [text], "kernels": [{"name", "launches", "instructions", "seconds"}], "coverage":
- * [{"kernel", "pc", "disassembly", "count"}], "modelled": {"chip", "cycles", "microseconds", ...}
- * or null, "settings"}. Waits for nothing: synchronise first. */
+ * "warnings": [text], "kernels": [{"name", "launches", "instructions", "seconds", "lines"}],
+ * "coverage": [{"kernel", "pc", "disassembly", "count"}], "modelled": {"chip", "cycles",
+ * "microseconds", ...} or null, "trace": {"file", "events", "bytes", "complete", "problem"} or
+ * null, "settings"}. "lines" ([{"pc", "executed", "cycles", "stalls": {reason: clocks}}], of the
+ * longest launch's replay) is filled with coverage and the model on. Waits for nothing: synchronise
+ * first. */
 WAVESMITH_EMULATOR_API const char *wavesmithEmulatorLastReport(int reset);
 
 #ifdef __cplusplus

@@ -91,6 +91,7 @@ void putHidden(std::vector<std::byte> &block, const KernelArgument &argument,
 /// 13-bit size in KiB gives each), and SGPRs set up at the start.
 constexpr u32 kMaxScratchBytes = 131056;
 constexpr int kMaxUserScalars = 16;
+constexpr u64 kMaxReplayedGroups = 4096; ///< whose traces fit in memory
 
 int userScalars(const KernelDescriptor &descriptor) {
   constexpr int kWords[] = {4, 2, 2, 2, 2, 2, 1}; // by the bits of the kernel code properties
@@ -195,7 +196,11 @@ Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
   std::optional<cycles::TraceSampler> sampler;
   if (options.modelCycles) {
     WAVESMITH_ASSIGN(chip, cycles::findChip(options.chip, gfx950 ? "gfx950" : "gfx942"));
-    launch.sampler = &sampler.emplace(*program, *chip->architecture, groups);
+    if (options.replayAll && groups > kMaxReplayedGroups)
+      return error(StatusCode::InvalidArgument,
+                   "kernel {}: {} workgroups; replay=all takes at most {}", config.kernel, groups,
+                   kMaxReplayedGroups);
+    launch.sampler = &sampler.emplace(*program, *chip->architecture, groups, options.replayAll);
   }
   auto start = std::chrono::steady_clock::now();
   GridResult result = runGrid(launch, groups);
@@ -205,10 +210,17 @@ Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
   report.instructions = result.instructions;
   if (sampler) {
     u64 workItems = u64{config.block[0]} * config.block[1] * config.block[2];
-    report.modelled =
-        cycles::modelLaunch(*sampler, *chip,
-                            {static_cast<int>((workItems + kLanes - 1) / kLanes), program->vgprs(),
-                             static_cast<int>(kernel->sgprs), static_cast<int>(ldsBytes)});
+    cycles::Footprint footprint{static_cast<int>((workItems + kLanes - 1) / kLanes),
+                                program->vgprs(), static_cast<int>(kernel->sgprs),
+                                static_cast<int>(ldsBytes)};
+    TraceFile *trace = options.trace.get();
+    bool hasRoom = trace && trace->beginLaunch(kernel->name, chip->clockMhz);
+    report.modelled = cycles::modelLaunch(*sampler, *chip, footprint, hasRoom ? trace : nullptr);
+    if (trace) {
+      trace->endLaunch(static_cast<double>(report.modelled->cycles))
+          .ignoreError("in the summary; the launch itself is fine");
+      report.trace = trace->summary();
+    }
   }
   report.faultCounts = result.counts;
   const auto keepFirst = [&](auto &byGroup, std::vector<Fault> &to) {

@@ -25,6 +25,8 @@ Status configureEmulator(const HipTable &table, const LaunchFile &file,
       fmt::format("order={},checks={},seed={},coverage={},model={}", options.order, options.checks,
                   options.seed, options.coverage ? 1 : 0, options.modelCycles ? "on" : "off");
   settings += options.chip.empty() ? ",target=" + target : ",chip=" + options.chip;
+  if (!options.trace.empty())
+    settings += ",trace=" + options.trace;
   if (table.wavesmithEmulatorConfigure(settings.c_str()) != 0)
     return error(StatusCode::InvalidArgument, "emulator settings: {}",
                  table.wavesmithEmulatorLastError());
@@ -84,19 +86,13 @@ Status addEmulatorReport(const HipTable &table, ExecLaunch *launch, ExecReport &
     if (warning.is_string())
       report.warnings.push_back(warning.get<std::string>());
   if (report.coverage)
-    for (const auto &row : root.value("coverage", nlohmann::json::array())) {
-      ExecCoverage line{row.value("kernel", std::string()), row.value("pc", std::uint64_t{0}),
-                        row.value("disassembly", std::string()),
-                        row.value("count", std::uint64_t{0})};
-      // One row per instruction, however often its kernel is launched.
-      const auto same = std::ranges::find_if(*report.coverage, [&](const ExecCoverage &other) {
-        return other.pc == line.pc && other.kernel == line.kernel;
-      });
-      if (same == report.coverage->end())
-        report.coverage->push_back(std::move(line));
-      else
-        same->count += line.count;
-    }
+    WAVESMITH_TRY(addCoverage(text, *report.coverage));
+  WAVESMITH_ASSIGN(const ModelledLines lines, readModelledLines(text));
+  // Of several launches of a kernel, what an instruction cost in the one where it cost most.
+  for (const auto &[place, line] : lines)
+    if (ModelledLine &known = report.lines[place]; line.cycles >= known.cycles)
+      known = line;
+  WAVESMITH_ASSIGN(report.trace, readTrace(text));
   return Status::ok();
 }
 
@@ -202,12 +198,11 @@ std::string ExecReport::json(int indent) const {
   root["warnings"] = warnings;
   root["outputs"] = outputs;
   root["coverage"] = nullptr;
-  if (coverage) {
-    root["coverage"] = nlohmann::ordered_json::array();
-    for (const ExecCoverage &row : *coverage)
-      root["coverage"].push_back(
-          {{"kernel", row.kernel}, {"pc", row.pc}, {"text", row.text}, {"count", row.count}});
-  }
+  if (coverage)
+    root["coverage"] = nlohmann::ordered_json::parse(coverageJson(*coverage));
+  root["trace"] = nullptr;
+  if (trace)
+    root["trace"] = nlohmann::ordered_json::parse(trace->json());
   return root.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

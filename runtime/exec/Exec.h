@@ -12,6 +12,7 @@
 #include "runtime/codeobject/CodeObject.h"
 #include "runtime/exec/LaunchFile.h"
 #include "runtime/exec/Modelled.h"
+#include "runtime/exec/Observed.h"
 #include "runtime/hip/HipTable.h"
 
 namespace wavesmith {
@@ -25,6 +26,7 @@ struct ExecOptions {
   std::string chip; ///< empty: the default one of the object's target
   bool coverage = false;
   bool modelCycles = false;
+  std::string trace; ///< file for Perfetto; turns the cycle model on
 };
 
 struct ExecLaunch {
@@ -33,13 +35,6 @@ struct ExecLaunch {
   std::uint64_t instructions = 0;       ///< wave instructions; 0 on a real device
   double seconds = 0;                   ///< as the host saw it; the emulator's own on the emulator
   std::optional<ModelledTime> modelled; ///< none without the cycle model
-};
-
-struct ExecCoverage {
-  std::string kernel;
-  std::uint64_t pc = 0; ///< relative to the kernel's entry
-  std::string text;
-  std::uint64_t count = 0;
 };
 
 struct ExecReport {
@@ -51,6 +46,8 @@ struct ExecReport {
   std::vector<std::string> warnings; ///< hazards of foreign code; no faults
   std::vector<std::string> outputs;  ///< paths written
   std::optional<std::vector<ExecCoverage>> coverage;
+  ModelledLines lines;              ///< with coverage and the cycle model
+  std::optional<TraceResult> trace; ///< none without a trace file
 
   bool ok() const { return faults.empty(); }
   /// The object of docs/schemas/exec.json.

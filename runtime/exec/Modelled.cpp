@@ -17,7 +17,11 @@ std::string ModelledTime::json() const {
                {"lds_utilisation", ldsUtilisation},
                {"memory_utilisation", memoryUtilisation},
                {"balance", balance},
-               {"bound_by", boundBy}};
+               {"bound_by", boundBy},
+               {"clock_mhz", clockMhz},
+               {"sustained_mhz", sustainedMhz},
+               {"dtype", dtype},
+               {"cold_cycles", coldCycles}};
   root["loops"] = Json::array();
   for (const Loop &loop : loops)
     root["loops"].push_back({{"pc", loop.pc},
@@ -29,9 +33,10 @@ std::string ModelledTime::json() const {
 
 std::string ModelledTime::text() const {
   std::string line = fmt::format(
-      "{} cycles on {}, {:.1f} us nominal, {:.1f} us at the sustained clock; MFMA {:.0f} "
-      "%, bound by {}",
-      cycles, chip, microseconds, sustainedMicroseconds, 100 * mfmaUtilisation, boundBy);
+      "{} cycles on {}, {:.1f} us at {:.0f} MHz, {:.1f} us at {:.0f} MHz (sustained, {}); MFMA "
+      "{:.0f} %, bound by {}",
+      cycles, chip, microseconds, clockMhz, sustainedMicroseconds, sustainedMhz, dtype,
+      100 * mfmaUtilisation, boundBy);
   if (!loops.empty() && loops.front().mfmaOccupancy > 0)
     line += fmt::format("; main loop {:.0f} cycles, MFMA {:.1f} %", loops.front().cycles,
                         100 * loops.front().mfmaOccupancy);
@@ -60,6 +65,7 @@ Expected<std::optional<ModelledTime>> readModelled(std::string_view emulatorRepo
   };
   text("chip", time.chip);
   text("bound_by", time.boundBy);
+  text("dtype", time.dtype);
   number(source, "cycles", time.cycles);
   number(source, "microseconds", time.microseconds);
   number(source, "sustained_microseconds", time.sustainedMicroseconds);
@@ -68,6 +74,9 @@ Expected<std::optional<ModelledTime>> readModelled(std::string_view emulatorRepo
   number(source, "lds_utilisation", time.ldsUtilisation);
   number(source, "memory_utilisation", time.memoryUtilisation);
   number(source, "balance", time.balance);
+  number(source, "clock_mhz", time.clockMhz);
+  number(source, "sustained_mhz", time.sustainedMhz);
+  number(source, "cold_cycles", time.coldCycles);
   if (complete && source.contains("loops") && source["loops"].is_array())
     for (const Json &row : source["loops"]) {
       ModelledTime::Loop loop;

@@ -20,6 +20,9 @@ struct ModelledTime {
   double mfmaUtilisation = 0, valuUtilisation = 0, ldsUtilisation = 0, memoryUtilisation = 0;
   double balance = 0; ///< share of the compute units' time with work
   std::string boundBy;
+  double clockMhz = 0, sustainedMhz = 0; ///< of the longest launch
+  std::string dtype;                     ///< of its matrix work: bf16, fp8, other, or none
+  std::uint64_t coldCycles = 0;          ///< more at a first launch: instruction caches
   struct Loop {
     std::uint64_t pc = 0, iterations = 0;
     double cycles = 0, mfmaOccupancy = 0;

@@ -64,6 +64,9 @@ std::string RunReport::json(int indent) const {
   });
   root["modelled"] =
       orNull(modelled, [](const ModelledTime &time) { return Json::parse(time.json()); });
+  root["coverage"] =
+      orNull(coverage, [](const auto &rows) { return Json::parse(coverageJson(rows)); });
+  root["trace"] = orNull(trace, [](const TraceResult &it) { return Json::parse(it.json()); });
   return root.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -92,6 +95,12 @@ Status readEmulatorReport(std::string_view text, RunReport &report) {
     return bad("seconds");
   report.emulated = {instructions->get<std::uint64_t>(), seconds->get<double>()};
   WAVESMITH_ASSIGN(report.modelled, readModelled(text));
+  std::vector<ExecCoverage> rows;
+  WAVESMITH_TRY(addCoverage(text, rows));
+  if (!rows.empty()) // there are always rows when it was asked for
+    report.coverage = std::move(rows);
+  WAVESMITH_ASSIGN(report.lines, readModelledLines(text));
+  WAVESMITH_ASSIGN(report.trace, readTrace(text));
   report.faults.clear();
   if (const auto faults = root.find("faults"); faults != root.end() && faults->is_array())
     for (const Json &fault : *faults)

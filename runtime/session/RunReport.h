@@ -9,6 +9,7 @@
 
 #include "runtime/codeobject/CodeObject.h"
 #include "runtime/exec/Modelled.h"
+#include "runtime/exec/Observed.h"
 #include "runtime/verify/ErrorReport.h"
 
 namespace wavesmith {
@@ -41,11 +42,14 @@ struct RunReport {
   std::optional<ErrorReport> errors; ///< none without verify, or when the run faulted
   std::string outDigest;             ///< SHA-256 over the elements of out alone; "" without verify
   std::string outputDigest; ///< SHA-256 over the elements of out, then lse; "" without verify
-  std::vector<std::string> failures;    ///< why `ok` is false, one line each
-  std::vector<CheckCount> checks;       ///< all eight, in the emulator's order
-  std::vector<std::string> faults;      ///< the first, one line each
-  std::optional<EmulatedCost> emulated; ///< none on a real device
-  std::optional<ModelledTime> modelled; ///< none without the cycle model
+  std::vector<std::string> failures;                 ///< why `ok` is false, one line each
+  std::vector<CheckCount> checks;                    ///< all eight, in the emulator's order
+  std::vector<std::string> faults;                   ///< the first, one line each
+  std::optional<EmulatedCost> emulated;              ///< none on a real device
+  std::optional<ModelledTime> modelled;              ///< none without the cycle model
+  std::optional<std::vector<ExecCoverage>> coverage; ///< none when not asked for
+  ModelledLines lines;                               ///< with coverage and the cycle model
+  std::optional<TraceResult> trace;                  ///< none without a trace file
   double referenceSeconds = 0;
 
   bool ok() const { return failures.empty(); }

@@ -150,9 +150,10 @@ Status Session::configureEmulator(const RunRequest &request) {
   if (!table_->isEmulator())
     return Status::ok();
   const std::string settings = fmt::format(
-      "{},order={},checks={},seed={},model={}",
+      "{},order={},checks={},seed={},model={},coverage={}{}",
       request.chip.empty() ? "target=" + request.problem.target : "chip=" + request.chip,
-      request.order, request.checks, request.seed, request.modelCycles ? "on" : "off");
+      request.order, request.checks, request.seed, request.modelCycles ? "on" : "off",
+      request.coverage ? 1 : 0, request.trace.empty() ? "" : ",trace=" + request.trace);
   if (table_->wavesmithEmulatorConfigure(settings.c_str()) != 0)
     return error(StatusCode::InvalidArgument, "emulator settings: {}",
                  table_->wavesmithEmulatorLastError());
@@ -184,7 +185,11 @@ Expected<RunReport> Session::run(const RunRequest &request) {
   report.tolerance = request.tolerance.value_or(AttentionTolerance::of(plan.checked.problem.dtype));
 
   tell("compile");
-  WAVESMITH_ASSIGN(KernelLookup lookup, store_->get(plan.spec()));
+  KernelLookup lookup;
+  lookup.object = request.object;
+  if (!lookup.object) {
+    WAVESMITH_ASSIGN(lookup, store_->get(plan.spec()));
+  }
   report.provider = lookup.provider;
   report.compileMs = lookup.compileMs;
   report.lookupMs = lookup.lookupMs;

@@ -28,7 +28,10 @@ struct RunRequest {
   std::string order = "default";
   std::string checks = "all";
   bool modelCycles = false;
+  bool coverage = false;
+  std::string trace; ///< file for Perfetto; turns the cycle model on
   bool verify = true;
+  SharedCodeObject object;                     ///< the kernel to run; null: from the store
   std::optional<AttentionTolerance> tolerance; ///< none: the dtype's
   /// Told what is going on: "compile", "upload", "run", "reference", "compare".
   std::function<void(std::string_view stage)> progress;

@@ -140,8 +140,9 @@ class BadInput(CliTest):
         self.refusedRun("--chip", "MI355X", "MI325X", chip="MI355X")
         self.refusedRun("--device", "gpu", "emulator", device="gpu")
 
-    def test_flags_of_later_versions(self):
-        self.refused([*run(), "--trace", "t.json"], "--trace", "not supported yet")
+    def test_trace(self):
+        self.refused([*run(), "--trace", "a,b"], "--trace", "a,b", "commas")
+        self.refused([*run(), "--trace", "none/t.json"], "none/t.json", "folder")
         self.assertFalse((self.dir / "t.json").exists())
 
     def test_subcommands_of_later_versions(self):
@@ -191,8 +192,8 @@ class BadObjects(CliTest):
         self.inspect(b"not an object at all, just some text" * 50)
         self.inspect(pathlib.Path("/bin/true").read_bytes())
 
-    def test_later_flag(self):
-        self.refused(["inspect", "k.co", "--annotate"], "--annotate", "not supported yet")
+    def test_annotate(self):
+        self.refused(["inspect", "k.co", "--annotate"], "k.co")
 
 
 if __name__ == "__main__":

@@ -245,7 +245,7 @@ class Exec(CliTest):
             (["--checks", "memory,none2"], "none2"),
             (["--seed", "x"], "--seed"),
             (["--chip", "MI1"], "MI1"),
-            (["--trace", "t"], "not supported yet"),
+            (["--trace", "no/t"], "no/t"),
         ):
             self.refused(["exec", "launch.json", *flags], word)
         self.assertFalse((self.dir / "out.bin").exists())

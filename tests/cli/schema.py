@@ -42,9 +42,12 @@ def _object(value, schema, where, root):
         if name not in value:
             found.append(f"{where}: {name} is missing")
     for name, item in value.items():
+        others = schema.get("additionalProperties", True)
         if name in known:
             found += problems(item, known[name], f"{where}.{name}", root)
-        elif schema.get("additionalProperties", True) is False:
+        elif isinstance(others, dict):
+            found += problems(item, others, f"{where}.{name}", root)
+        elif others is False:
             found.append(f"{where}: {name} is not in the schema")
     return found
 

@@ -73,6 +73,9 @@ TEST_P(Device, BadSettingsNameWhatWouldBeRight) {
     EXPECT_THAT(hip->wavesmithEmulatorLastError(), HasSubstr(part)) << settings;
   };
   refused("chip=H100", "want MI325X, MI300X");
+  refused("replay=most", "sample or all");
+  refused("trace=/no/such/folder/t.json", "folder");
+  refused("trace_mib=x", "number");
   refused("target=gfx90a", "want gfx942 or gfx950");
   refused("seed=many", "want a number");
   refused("colour=red", "no such setting");

@@ -197,6 +197,13 @@ Expected<EmulatorSettings> emulatorSettings(std::string_view checks, std::string
   return settings;
 }
 
+Status checkTracePath(std::string_view flag, std::string_view path) {
+  if (path.find_first_of(",\n") == std::string_view::npos)
+    return Status::ok();
+  return error(StatusCode::InvalidArgument, "{} is \"{}\": want a path without commas and newlines",
+               flag, path);
+}
+
 Status refuseLater(std::string_view flag, bool given) {
   if (!given)
     return Status::ok();

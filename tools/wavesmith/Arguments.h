@@ -68,6 +68,9 @@ std::vector<KernelSpec> supportedSpecs(std::string_view target);
 std::vector<KernelSpec> rowSpecs(std::string_view target, std::string_view name = "",
                                  std::string_view rotation = "0");
 
+/// The path of a trace file, given or not: emulator settings cannot carry every character.
+Status checkTracePath(std::string_view flag, std::string_view path);
+
 /// Chips of a target, e.g. MI300X and MI325X for gfx942.
 Status checkChip(std::string_view flag, std::string_view chip, std::string_view target);
 

@@ -29,11 +29,10 @@ std::string describe(const ExecReport &report) {
   text += fmt::format("checks     {}\n", checks.empty() ? "none on a device" : checks);
   for (const std::string &output : report.outputs)
     text += fmt::format("output     {}\n", output);
-  if (report.coverage) {
-    text += "coverage\n";
-    for (const ExecCoverage &row : *report.coverage)
-      text += fmt::format("  {:>12}  {} + {:#06x}  {}\n", row.count, row.kernel, row.pc, row.text);
-  }
+  if (report.trace)
+    text += fmt::format("trace      {}\n", report.trace->text());
+  if (report.coverage)
+    text += coverageText(*report.coverage);
   for (const std::string &warning : report.warnings)
     text += fmt::format("warning    {}\n", warning);
   for (const std::string &fault : report.faults)
@@ -55,11 +54,12 @@ public:
     app.add_flag("--coverage", coverage_, "Count executions per instruction");
     app.add_flag("--model-cycles", modelCycles_,
                  "Model the time of each launch on the chip (docs/emulator.md)");
-    app.add_option("--trace", trace_, "Not supported yet");
+    app.add_option("--trace", trace_,
+                   "File for ui.perfetto.dev: what the modelled waves do (docs/seeing.md)");
   }
 
   Expected<Result> run() override {
-    WAVESMITH_TRY(refuseLater("--trace", !trace_.empty()));
+    WAVESMITH_TRY(checkTracePath("--trace", trace_));
     WAVESMITH_ASSIGN(const EmulatorSettings emulator,
                      emulatorSettings(checks_, order_, seed_, chip_));
     ExecOptions options{.checks = emulator.checks,
@@ -67,7 +67,8 @@ public:
                         .seed = emulator.seed,
                         .chip = emulator.chip,
                         .coverage = coverage_,
-                        .modelCycles = modelCycles_ || emulator.modelCycles};
+                        .modelCycles = modelCycles_ || emulator.modelCycles,
+                        .trace = trace_};
     WAVESMITH_ASSIGN(options.device,
                      withFlag("WAVESMITH_DEVICE", parseDeviceChoice(env::get("WAVESMITH_DEVICE"))));
 

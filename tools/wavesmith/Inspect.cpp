@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "runtime/support/Files.h"
 #include "runtime/support/Hash.h"
 #include "runtime/support/Status.h"
+#include "tools/wavesmith/Annotation.h"
 #include "tools/wavesmith/Comgr.h"
 #include "tools/wavesmith/Command.h"
 #include "tools/wavesmith/Disassembly.h"
@@ -34,14 +36,17 @@ Json argumentsJson(const KernelInfo &kernel) {
   return list;
 }
 
-Json kernelJson(const KernelInfo &kernel, const Disassembly &code) {
+Json kernelJson(const KernelInfo &kernel, const Disassembly &code, const Annotation *annotation) {
   Json mix = Json::object();
   for (const auto &[kind, count] : code.mix)
     mix[kind] = count;
   Json lines = Json::array();
-  for (const Instruction &instruction : code.instructions)
+  for (const Instruction &instruction : code.instructions) {
     lines.push_back(
         {{"pc", instruction.pc}, {"words", instruction.words}, {"text", instruction.text}});
+    if (annotation)
+      lines.back()["annotated"] = annotatedJson(*annotation, kernel.name, instruction.pc);
+  }
   return {{"name", kernel.name},
           {"vgprs", kernel.vgprs},
           {"agprs", kernel.agprs},
@@ -60,7 +65,8 @@ Json kernelJson(const KernelInfo &kernel, const Disassembly &code) {
           {"disassembly", std::move(lines)}};
 }
 
-std::string kernelText(const KernelInfo &kernel, const Disassembly &code) {
+std::string kernelText(const KernelInfo &kernel, const Disassembly &code,
+                       const Annotation *annotation) {
   std::string text =
       fmt::format("\nkernel {}\n"
                   "  registers   {} VGPR (of which {} AGPR), {} SGPR; spills {} VGPR, {} SGPR\n"
@@ -78,6 +84,8 @@ std::string kernelText(const KernelInfo &kernel, const Disassembly &code) {
     text += fmt::format("    {:>6}  {}\n", count, kind);
   if (code.unknown)
     text += fmt::format("    {:>6}  unknown to the emulator's table\n", code.unknown);
+  if (annotation)
+    return text + annotatedText(*annotation, kernel.name, code.instructions);
   text += "  disassembly\n";
   for (const Instruction &instruction : code.instructions) {
     std::string words;
@@ -97,12 +105,13 @@ public:
   void declare(CLI::App &app) override {
     app.add_option("file", file_, "Code object")->required();
     app.add_option("--kernel", kernel_, "Only this kernel");
-    app.add_flag("--annotate", annotate_, "Not supported yet");
+    annotateOption_ = app.add_option("--annotate", annotate_,
+                                     "Run it on the emulator as this launch file says (none: a "
+                                     "small attention call) and show what each line costs")
+                          ->expected(0, 1);
   }
 
   Expected<Result> run() override {
-    if (annotate_)
-      return Status(StatusCode::Unsupported, "--annotate: not supported yet");
     WAVESMITH_ASSIGN(std::vector<std::byte> bytes, readInput(file_));
     const std::string digest = sha256Hex(bytes);
     WAVESMITH_ASSIGN(const CodeObject object, CodeObject::parse(std::move(bytes), file_));
@@ -121,24 +130,54 @@ public:
                    {"kernels", Json::array()}};
     result.text = fmt::format("{}: {}, code object version {}, sha256 {}\n", file_, object.target(),
                               object.version(), digest);
+    std::optional<ObjectNote> note;
     if (object.wavesmithNote()) {
-      WAVESMITH_ASSIGN(const ObjectNote note, parseNote(*object.wavesmithNote(), file_));
-      describeNote(note, result);
+      WAVESMITH_ASSIGN(note, parseNote(*object.wavesmithNote(), file_));
+      describeNote(*note, result);
     } else {
       result.text += "no Wavesmith note: another compiler made it\n";
+    }
+    std::optional<Annotation> annotation;
+    if (annotateOption_->count()) {
+      WAVESMITH_ASSIGN(annotation, annotate(object, note));
+      describeRun(*annotation, result);
     }
     for (const KernelInfo &kernel : object.kernels()) {
       if (!kernel_.empty() && kernel.name != kernel_)
         continue;
       const Disassembly code = disassembleKernel(object, kernel);
-      result.json["kernels"].push_back(kernelJson(kernel, code));
-      result.text += kernelText(kernel, code);
+      const Annotation *lines = annotation ? &*annotation : nullptr;
+      result.json["kernels"].push_back(kernelJson(kernel, code, lines));
+      result.text += kernelText(kernel, code, lines);
     }
     describeComgr(askComgr(object), result);
     return result;
   }
 
 private:
+  Expected<Annotation> annotate(const CodeObject &object,
+                                const std::optional<ObjectNote> &note) const {
+    if (!annotate_.empty())
+      return annotateLaunch(object, annotate_);
+    if (!note || !note->spec.starts_with("attention "))
+      return error(StatusCode::InvalidArgument,
+                   "--annotate: {} is no attention kernel of ours, so say how to launch it; want "
+                   "--annotate LAUNCH.json (docs/launch-json.md)",
+                   file_);
+    return annotateAttention(object, *note);
+  }
+
+  static void describeRun(const Annotation &annotation, Result &result) {
+    result.json["annotated_with"] = annotation.call;
+    result.json["faults"] = annotation.faults;
+    for (const std::string &fault : annotation.faults)
+      result.text += fmt::format("fault      {}\n", fault);
+    if (annotation.faults.empty())
+      return;
+    result.exitCode = ExitCode::Failed;
+    result.json["ok"] = false;
+  }
+
   static void describeNote(const ObjectNote &note, Result &result) {
     result.json["note"] = {{"spec", note.spec},
                            {"spec_key", note.specKey},
@@ -176,8 +215,8 @@ private:
     }
   }
 
-  std::string file_, kernel_;
-  bool annotate_ = false;
+  std::string file_, kernel_, annotate_;
+  CLI::Option *annotateOption_ = nullptr;
 };
 
 } // namespace

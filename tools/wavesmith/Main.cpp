@@ -94,7 +94,7 @@ int answer(ExitCode exitCode, std::string_view text) {
 Status refuseEmptyValues(const CLI::App &command) {
   for (const CLI::Option *option : command.get_options())
     for (const std::string &value : option->results())
-      if (value.empty())
+      if (value.empty() && option->get_expected_min() > 0)
         return error(StatusCode::InvalidArgument,
                      "{} is \"\"; expected a value (without the option: its default)",
                      option->get_name());

@@ -53,7 +53,9 @@ public:
     app.add_option("--splits", splits_,
                    "Pieces of each row block's keys: 1 to 64; default: as the device's size asks");
     app.add_flag("--model-cycles", modelCycles_, "Model the time on the chip (docs/emulator.md)");
-    app.add_option("--trace", trace_, "Not supported yet");
+    app.add_flag("--coverage", coverage_, "Count executions per instruction");
+    app.add_option("--trace", trace_,
+                   "File for ui.perfetto.dev: what the modelled waves do (docs/seeing.md)");
   }
 
   Expected<Result> run() override {
@@ -78,7 +80,7 @@ public:
 
 private:
   Expected<RunRequest> check() const {
-    WAVESMITH_TRY(refuseLater("--trace", !trace_.empty()));
+    WAVESMITH_TRY(checkTracePath("--trace", trace_));
 
     RunRequest request;
     AttentionProblem &problem = request.problem;
@@ -111,6 +113,8 @@ private:
       WAVESMITH_TRY(checkChip("--chip", chip_, problem.target));
     request.chip = chip_;
     request.modelCycles = modelCycles_ || emulator.modelCycles;
+    request.coverage = coverage_;
+    request.trace = trace_;
     request.verify = verify_;
     return request;
   }
@@ -139,7 +143,7 @@ private:
 
   std::string target_, dtype_, headDim_, heads_, kvHeads_, qLen_, kvLen_, lens_, checks_, order_,
       seed_, chip_, device_, splits_, trace_;
-  bool causal_ = false, verify_ = false, modelCycles_ = false;
+  bool causal_ = false, verify_ = false, modelCycles_ = false, coverage_ = false;
 };
 
 } // namespace

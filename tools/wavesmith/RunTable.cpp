@@ -122,11 +122,15 @@ std::string describeRun(const RunRequest &request, const RunReport &report) {
   text += row("run", runText(report));
   if (report.modelled)
     text += row("modelled", report.modelled->text());
+  if (report.trace)
+    text += row("trace", report.trace->text());
   text += row("checks", checksText(report));
   if (!report.descales.q.empty())
     text += row("descales", descaleText(report.descales));
   if (report.errors)
     text += errorTable(*report.errors, report.tolerance);
+  if (report.coverage)
+    text += coverageText(*report.coverage);
   for (const std::string &fault : report.faults)
     text += row("fault", fault);
   for (const std::string &failure : report.failures)

@@ -35,7 +35,8 @@ Expected<CodeObject> assemble(const std::string &name, const std::string &target
 }
 
 Expected<RunReport> runMicro(const CodeObject &code, const std::string &chip, std::uint32_t block,
-                             std::uint32_t grid, int threads) {
+                             std::uint32_t grid, int threads, std::shared_ptr<TraceFile> trace,
+                             bool replayAll) {
   constexpr std::uint64_t kBytes = 96 << 20;
   WAVESMITH_ASSIGN(auto device, Device::create({code.target()}));
   std::array<std::uint64_t, 2> arguments{};
@@ -53,6 +54,8 @@ Expected<RunReport> runMicro(const CodeObject &code, const std::string &chip, st
   options.modelCycles = true;
   options.chip = chip;
   options.threads = threads;
+  options.trace = std::move(trace);
+  options.replayAll = replayAll;
   WAVESMITH_ASSIGN(RunReport report, device->run(*module, launch, options));
   if (!report.clean())
     return error(StatusCode::Internal, "{}", report.faults.front().text());

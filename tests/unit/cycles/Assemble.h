@@ -1,6 +1,7 @@
 #pragma once
 // Assembles the micro-kernels and runs them with the cycle model on. Test code, one thread.
 
+#include <memory>
 #include <string>
 
 #include "emulator/Emulator.h"
@@ -13,6 +14,7 @@ Expected<CodeObject> assemble(const std::string &name, const std::string &target
                               int value);
 /// An input and an output buffer of 96 MiB each, written; checks off.
 Expected<RunReport> runMicro(const CodeObject &code, const std::string &chip, std::uint32_t block,
-                             std::uint32_t grid, int threads = 0);
+                             std::uint32_t grid, int threads = 0,
+                             std::shared_ptr<TraceFile> trace = nullptr, bool replayAll = false);
 
 } // namespace wavesmith::emulator::test

@@ -71,9 +71,14 @@ TEST_P(Measured, IsReproduced) {
   };
   CycleReport small = model(figure.small), large = model(figure.large);
   double repeats = figure.large - figure.small, value;
+  double microseconds = large.microseconds - small.microseconds;
+  double lanes = 1.0 * figure.grid * figure.block;
   if (figure.unit == "TB/s")
-    value = 2.0 * figure.grid * figure.block * 16 * repeats /
-            (large.microseconds - small.microseconds) * 1e-6;
+    value = lanes * 16 * figure.per * repeats / microseconds * 1e-6;
+  else if (figure.unit == "TFLOP/s")
+    value = lanes / 64 * figure.per * repeats / microseconds * 1e-6;
+  else if (figure.unit == "MHz")
+    value = large.sustainedMhz;
   else
     value = (static_cast<double>(large.cycles) - static_cast<double>(small.cycles)) / repeats /
                 figure.per -

@@ -164,8 +164,9 @@ TEST_F(SessionTest, AFaultIsAResultWithItsText) {
   r.seed = 9;
   const auto report = s.run(r);
   ASSERT_TRUE(report) << report.status().message();
-  EXPECT_EQ(device.configured,
-            "target=gfx942,order=vmem-early,lockstep,checks=memory,races,seed=9,model=off");
+  EXPECT_EQ(
+      device.configured,
+      "target=gfx942,order=vmem-early,lockstep,checks=memory,races,seed=9,model=off,coverage=0");
   EXPECT_FALSE(report->ok());
   EXPECT_FALSE(report->errors);
   EXPECT_THAT(report->failures, ElementsAre(HasSubstr("two waves met")));
