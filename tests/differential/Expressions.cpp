@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "tests/differential/Builtins.h"
 #include "tests/differential/Generator.h"
 
 namespace wavesmith::differential {
@@ -154,7 +155,7 @@ Node Generator::expr(Type type, int depth) {
   case 5:
     return type.width == 1 ? reduction(type, depth) : reshape(type, depth);
   default:
-    if (auto node = call(type, depth))
+    if (auto node = random_.chance(50) ? call(type, depth) : builtin(type, depth))
       return *node;
     return arithmetic(type, depth);
   }
@@ -387,6 +388,23 @@ Node Generator::reduction(Type type, int depth) {
   }
   const char *kind = random_.pick({"add", "mul", "and", "or", "xor", "min", "max"});
   return expression(type, fmt::format("__builtin_reduce_{}($)", kind), {expr(from, depth - 1)});
+}
+
+std::optional<Node> Generator::builtin(Type type, int depth) {
+  std::vector<const Builtin *> fitting;
+  for (const Builtin &candidate : builtins())
+    if (candidate.result == type && (gfx950_ || !candidate.gfx950Only))
+      fitting.push_back(&candidate);
+  if (fitting.empty())
+    return std::nullopt;
+  const Builtin &chosen = *random_.among(fitting);
+  std::string text;
+  std::vector<Node> operands;
+  for (Type argument : chosen.arguments) {
+    text += text.empty() ? "$" : ", $";
+    operands.push_back(expr(argument, depth - 1));
+  }
+  return expression(type, fmt::format("amd::{}({})", chosen.name, text), std::move(operands));
 }
 
 std::optional<Node> Generator::call(Type type, int depth) {

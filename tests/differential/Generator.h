@@ -59,6 +59,7 @@ private:
   Node reduction(Type type, int depth);
   Node selection(Type type, int depth);
   std::optional<Node> call(Type type, int depth);
+  std::optional<Node> builtin(Type type, int depth);
   std::optional<Node> variable(Type type);
   int alignment(Type type);
 

@@ -85,6 +85,7 @@ std::string_view name(Verdict::Kind kind) {
 
 std::string sourceOf(std::span<const Program> programs) {
   std::string source = "#include \"tests/differential/prelude/Atomics.h\"\n"
+                       "#include \"tests/differential/prelude/Builtins.h\"\n"
                        "#include \"tests/differential/prelude/Waves.h\"\n";
   for (const Program &program : programs)
     source += "\n" + program.source();
