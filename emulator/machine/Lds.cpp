@@ -35,12 +35,12 @@ bool inside(Machine &machine, Wave &wave, const Inst &inst, int lane, u64 addres
   return false;
 }
 
-/// HSA has the unaligned mode on: plain reads and writes of one address may be anywhere. What
-/// counts in dwords or transposes is dword aligned, atomics are aligned to their size.
+/// HSA has the unaligned mode on: plain reads and writes may be anywhere. Those that transpose are
+/// dword aligned, atomics are aligned to their size.
 unsigned alignmentOf(const Row &row) {
   if (row.use == Use::Atomic)
     return row.access.bytes;
-  return row.access.count > 1 || row.use == Use::Transpose ? 4 : 1;
+  return row.use == Use::Transpose ? 4 : 1;
 }
 
 void checkAlignment(Machine &machine, Wave &wave, const Inst &inst, int lane, u64 address) {

@@ -5,6 +5,9 @@
 // OUT 2 = 0x04030201
 // OUT 3 = 0x05040302
 // OUT 4 = 0x0201
+// OUT 5 = 0x04030201
+// OUT 6 = 0x04030201
+// OUT 7 = 0x04030201
 .include "kernel.inc"
 kernel_begin
   s_mov_b64 exec, 1
@@ -26,4 +29,12 @@ kernel_begin
   put 2, v10
   put 3, v12
   put 4, v15
+  ds_write2_b64 v30, v[2:3], v[2:3] offset0:2 offset1:3
+  v_mov_b32_e32 v7, 1
+  ds_read2_b32 v[16:17], v7 offset0:4 offset1:6
+  ds_read2_b64 v[18:21], v7 offset0:1 offset1:2
+  s_waitcnt lgkmcnt(0)
+  put 5, v16
+  put 6, v17
+  put 7, v20
 kernel_end lds=64
