@@ -91,11 +91,18 @@ struct CountBelow {
   })
 };
 
-/// Pull: lane y / 4, nothing from lanes that are off.
+/// What LLVM makes of a value that comes from a lane that is off is its choice, so it is dropped.
+#ifdef __AMDGCN__
+INLINE inline u32 ifActive(u32 from, u32 value) {
+  return __builtin_amdgcn_ballot_w64(true) >> from & 1 ? value : 0;
+}
+#endif
+
+/// Pull: lane y / 4.
 struct Gather {
   using Args = Two;
   using Result = u32;
-  ON_DEVICE(u32(__builtin_amdgcn_ds_bpermute(i32(a.y), i32(a.x))))
+  ON_DEVICE(ifActive(a.y / 4 % 64, u32(__builtin_amdgcn_ds_bpermute(i32(a.y), i32(a.x)))))
   HOST_ONLY(static void host(const Args *a, u64 active, Result *r) {
     for (int i = 0; i < 64; ++i) {
       const int from = a[i].y / 4 % 64;
@@ -121,16 +128,16 @@ struct Scatter {
 template <u32 Offset> struct Swizzle {
   using Args = One;
   using Result = u32;
-  ON_DEVICE(u32(__builtin_amdgcn_ds_swizzle(i32(a.x), Offset)))
+  static u32 source(u32 lane) {
+    if (Offset & 0x8000)
+      return (lane & ~3u) | (Offset >> 2 * (lane % 4) & 3);
+    return (lane & ~31u) | (((lane % 32 & Offset % 32) | Offset / 32 % 32) ^ Offset / 1024 % 32);
+  }
+  ON_DEVICE(ifActive(source(__builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0))),
+                     u32(__builtin_amdgcn_ds_swizzle(i32(a.x), Offset))))
   HOST_ONLY(static void host(const Args *a, u64 active, Result *r) {
-    for (u32 i = 0; i < 64; ++i) {
-      const u32 in = i % 32, quad = Offset >> 2 * (i % 4) & 3;
-      const u32 from =
-          Offset & 0x8000
-              ? (i & ~3u) | quad
-              : (i & ~31u) | (((in & Offset % 32) | Offset / 32 % 32) ^ Offset / 1024 % 32);
-      r[i] = isActive(active, int(from)) ? a[from].x : 0;
-    }
+    for (u32 i = 0; i < 64; ++i)
+      r[i] = isActive(active, int(source(i))) ? a[source(i)].x : 0;
   })
 };
 
@@ -200,10 +207,11 @@ template <Fold F> INLINE inline u32 fold(u32 x) {
     return u32(__builtin_amdgcn_wave_reduce_xor_b32(i32(x), 0));
 }
 #endif
+/// Of what differs from lane to lane: LLVM 22 folds the xor of one value to that value.
 template <Fold F> struct Reduce {
   using Args = One;
   using Result = u32;
-  ON_DEVICE(fold<F>(a.x))
+  ON_DEVICE(fold<F>(a.x + __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0))))
   HOST_ONLY(
       static u32 combine(u32 x, u32 y) {
         switch (F) {
@@ -228,10 +236,10 @@ template <Fold F> struct Reduce {
         if (!active)
           return;
         const int first = __builtin_ctzg(active);
-        u32 all = a[first].x;
+        u32 all = a[first].x + u32(first);
         for (int i = first + 1; i < 64; ++i)
           if (isActive(active, i))
-            all = combine(all, a[i].x);
+            all = combine(all, a[i].x + u32(i));
         for (int i = 0; i < 64; ++i)
           r[i] = all;
       })
