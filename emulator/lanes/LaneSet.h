@@ -55,7 +55,6 @@ struct LaneSet {
   void (*flushF64)(u32 *values);
   /// (value & andMask) ^ xorMask, which is abs and neg.
   void (*signs)(u32 *to, const u32 *from, u32 andMask, u32 xorMask);
-  void (*scaleF32)(u32 *values, float factor);
   void (*clampF32)(u32 *values, bool nanToZero);
   /// base + offset for every lane (64-bit), offsets zero-extended.
   void (*addresses)(u64 *to, u64 base, const u32 *offsets);

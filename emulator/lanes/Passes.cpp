@@ -44,10 +44,6 @@ void signs(u32 *to, const u32 *from, u32 andMask, u32 xorMask) {
   for (int lane = 0; lane < kLanes; ++lane)
     to[lane] = (from[lane] & andMask) ^ xorMask;
 }
-void scaleF32(u32 *values, float factor) {
-  for (int lane = 0; lane < kLanes; ++lane)
-    values[lane] = bitsOf(floatOf(values[lane]) * factor);
-}
 void clampF32(u32 *values, bool nanToZero) {
   for (int lane = 0; lane < kLanes; ++lane) {
     float x = floatOf(values[lane]);
@@ -82,7 +78,6 @@ const LaneSet kLaneSet = {WAVESMITH_TEXT(WAVESMITH_LANES),
                           flushF16,
                           flushF64,
                           signs,
-                          scaleF32,
                           clampF32,
                           addresses};
 

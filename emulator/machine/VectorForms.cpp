@@ -125,6 +125,37 @@ void clampDoubles(u32 *values, bool nanToZero) {
   }
 }
 
+/// Times a power of two. Denormals become zero, and zero is positive (CDNA4 ISA 6.2.3).
+template <typename U, int kMantissa> U moveExponent(U bits, int by) {
+  constexpr int kExponents = static_cast<int>(8 * sizeof(U)) - 1 - kMantissa;
+  constexpr U kTop = (U{1} << kExponents) - 1;
+  U exponent = (bits >> kMantissa) & kTop, sign = bits & (U{1} << (8 * sizeof(U) - 1));
+  if (exponent == kTop)
+    return bits;
+  int moved = static_cast<int>(exponent) + by;
+  if (exponent == 0 || moved <= 0)
+    return 0;
+  if (moved >= static_cast<int>(kTop))
+    return static_cast<U>(sign | kTop << kMantissa);
+  return static_cast<U>((bits & ~(kTop << kMantissa)) | static_cast<U>(moved) << kMantissa);
+}
+
+void applyOmod(Type type, int by, u32 *values) {
+  for (int lane = 0; lane < kLanes; ++lane) {
+    u32 &low = values[lane];
+    if (type == Type::F32) {
+      low = moveExponent<u32, 23>(low, by);
+    } else if (type == Type::F16) {
+      low = moveExponent<u16, 10>(static_cast<u16>(low), by);
+    } else if (type == Type::F64) {
+      u32 &high = values[lane + kLanes];
+      u64 bits = moveExponent<u64, 52>(low | u64{high} << 32, by);
+      low = static_cast<u32>(bits);
+      high = static_cast<u32>(bits >> 32);
+    }
+  }
+}
+
 void placeSdwa(const Inst &inst, const LaneIo &io, u32 *result) {
   int select = inst.dstSel;
   if (select == 6)
@@ -249,8 +280,9 @@ void clampHalves(u32 *values, bool nanToZero) {
 
 void finishResult(Machine &machine, Wave &wave, const Inst &inst, const LaneIo &io, u32 *result) {
   Type type = inst.row->signature.result;
-  if (inst.omod && type == Type::F32 && !io.mode.ieee && !((wave.mode >> 5) & 1))
-    machine.lanes.scaleF32(result, inst.omod == 1 ? 2.0f : (inst.omod == 2 ? 4.0f : 0.5f));
+  // Bits 5 and 7 of MODE keep denormal results of float32 and of float16 and float64.
+  if (inst.omod && !io.mode.ieee && !((wave.mode >> (type == Type::F32 ? 5 : 7)) & 1))
+    applyOmod(type, inst.omod == 3 ? -1 : inst.omod, result);
   if (inst.clamp) {
     if (type == Type::F32)
       machine.lanes.clampF32(result, io.mode.dx10Clamp);
