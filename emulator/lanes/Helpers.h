@@ -213,8 +213,10 @@ template <typename T> inline Carry<T> divScale(T s0, T s1, T s2) {
     return {bitsOf(s0) == bitsOf(s1) ? s0 * up : s0, true};
   if (denormal1)
     return {s0 * up, false};
+  // Down, or a denominator of this size is infinite: the manual's 64 is no power that divides
+  // right.
   if (tinyReciprocal && tinyQuotient)
-    return {bitsOf(s0) == bitsOf(s1) ? s0 * up : s0, true};
+    return {bitsOf(s0) == bitsOf(s1) ? s0 * down : s0, true};
   if (tinyReciprocal)
     return {s0 * down, false};
   if (tinyQuotient)
@@ -232,7 +234,9 @@ template <typename T> inline T divFmas(T a, T b, T c, bool scaled) {
   using D = DivTraits<T>;
   return sum * D::power(exponentField(c) > D::kBias ? D::kScale : -D::kScale);
 }
-template <typename T> inline T divFixup(T quotient, T denominator, T numerator) {
+/// float16 has no scaling, so no quotient out of range.
+template <bool kScales = true, typename T>
+inline T divFixup(T quotient, T denominator, T numerator) {
   constexpr bool isFloat = sizeof(T) == 4;
   using Bits = decltype(bitsOf(quotient));
   constexpr Bits kSign = Bits{1} << (sizeof(T) * 8 - 1);
@@ -249,5 +253,11 @@ template <typename T> inline T divFixup(T quotient, T denominator, T numerator) 
     return cast<T>(static_cast<Bits>(sign | kInfinity));
   if (bodyD == kInfinity || bodyN == 0)
     return cast<T>(sign);
+  // Quotients out of range come here as garbage. The manual names the denominator's exponent for
+  // the large ones, which cannot be 255 (2047) any more; the quotient's makes division right.
+  if (kScales && exponentField(numerator) - exponentField(denominator) < (isFloat ? -150 : -1075))
+    return cast<T>(sign);
+  if (kScales && exponentField(quotient) == DivTraits<T>::kExponents)
+    return cast<T>(static_cast<Bits>(sign | kInfinity));
   return cast<T>(static_cast<Bits>(sign | (bitsOf(quotient) & ~kSign)));
 }
