@@ -74,7 +74,7 @@ struct Case {
   std::function<void(int block, Random &random, BlockIn &in)> fill;
   /// Empty, or the first thing that is wrong.
   std::function<std::string(const Run &run)> verify;
-  bool only950 = false;
+  bool only950 = false, only942 = false;
   int lds = 0, scratch = 0; ///< bytes
   std::size_t memory = 0;   ///< bytes, filled with random ones
   /// Called with the memory's address once it is known, after `fill`.

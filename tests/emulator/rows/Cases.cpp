@@ -10,6 +10,15 @@ const std::vector<Family> &families() {
       {"Compare", compareCases},
       {"Integer", integerCases},
       {"Float", floatCases},
+      {"Half", halfCases},
+      {"Packed", packedCases},
+      {"Division", divisionCases},
+      {"Lanes", laneCases},
+      {"Scale", scaleCases},
+      {"VectorMemory", vectorMemoryCases},
+      {"Atomic", atomicCases},
+      {"Lds", ldsCases},
+      {"Matrix", matrixCases},
   };
   return all;
 }

@@ -12,6 +12,15 @@ std::vector<Case> scalarMemoryCases();
 std::vector<Case> compareCases();
 std::vector<Case> integerCases();
 std::vector<Case> floatCases();
+std::vector<Case> halfCases();
+std::vector<Case> packedCases();
+std::vector<Case> divisionCases();
+std::vector<Case> laneCases();
+std::vector<Case> scaleCases();
+std::vector<Case> vectorMemoryCases();
+std::vector<Case> atomicCases();
+std::vector<Case> ldsCases();
+std::vector<Case> matrixCases();
 
 struct Family {
   const char *name;

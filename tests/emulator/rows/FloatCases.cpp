@@ -13,7 +13,7 @@ namespace {
 
 constexpr u32 kAll = Entry::kSigns | Entry::kOmod | Entry::kClamp | Entry::kSdwa | Entry::kDpp;
 constexpr u32 kLongOnly = Entry::kSigns | Entry::kOmod | Entry::kClamp;
-constexpr u32 kDouble = Entry::kSigns | Entry::kClamp;
+constexpr u32 kDouble = Entry::kSigns | Entry::kOmod | Entry::kClamp;
 
 template <typename T> bool signalling(T x) {
   constexpr int kQuiet = sizeof(T) == 4 ? 22 : 51;
@@ -298,7 +298,7 @@ std::vector<Case> floatCases() {
             continue;
           double right = function(fromBits<float>(run.in[block].lane[lane][kA]));
           double actual = fromBits<float>(run.out[block].lane[lane][kOutD]);
-          if (!(std::fabs(actual - right) <= 0x1p-20))
+          if (!(std::fabs(actual - right) <= 0x1p-22))
             return differs("lane", lane, run.out[block].lane[lane][kOutD],
                            toBits(static_cast<float>(right)));
         }

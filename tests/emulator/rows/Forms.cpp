@@ -111,6 +111,17 @@ u64 clamped(Type type, u64 bits) {
   return half(std::fmin(std::fmax(number({static_cast<u16>(bits)}), 0.0), 1.0) + 0.0).bits;
 }
 
+/// Denormals become zero, and zero is positive.
+u64 scaled(Type type, u64 bits, double factor) {
+  if (type == Type::F32)
+    return toBits(static_cast<float>(fromBits<float>(bits) * factor));
+  if (type == Type::F64)
+    return toBits(fromBits<double>(bits) * factor);
+  if (type == Type::F16)
+    return half(number({static_cast<u16>(bits)}) * factor).bits;
+  return bits;
+}
+
 u32 selected(u32 word, int select, bool extend) {
   if (select == 6)
     return word;
@@ -183,8 +194,10 @@ Expected expectLane(const Operation &op, const Form &form, const BlockIn &in, in
   u64 bits = result.bits;
   if (form.flush)
     bits = flushed(op.result, bits);
-  if (form.omod && op.result == Type::F32)
-    bits = toBits(fromBits<float>(bits) * (form.omod == 1 ? 2.0f : (form.omod == 2 ? 4.0f : 0.5f)));
+  if (form.omod)
+    bits = flushed(op.result, scaled(op.result, bits, form.omod == 3 ? 0.5 : 2.0 * form.omod));
+  if (form.omod && isFloat(op.result) && bits == u64{1} << (bitsOf(op.result) - 1))
+    bits = 0;
   if (form.clamp && isFloat(op.result))
     bits = clamped(op.result, bits);
   expected.nan = isNanBits(op.result, bits);
