@@ -77,6 +77,12 @@ struct Fault {
   std::string text() const;
 };
 
+/// How matrix instructions add up (emulator/README.md, Numerics).
+enum class MatrixSums : std::uint8_t {
+  Float32, ///< one rounding to float32 per k, in order
+  Cdna3,   ///< in groups of k, as the published model of CDNA3's matrix cores
+};
+
 struct RunOptions {
   Checks checks;
   ExecutionOrder order;
@@ -90,7 +96,8 @@ struct RunOptions {
   bool modelCycles = false;         ///< trace some workgroups and model the launch's time
   bool replayAll = false;           ///< model every workgroup, not some; for small grids
   std::shared_ptr<TraceFile> trace; ///< of the model, when it is on
-  std::string chip;                 ///< that the model takes: "MI325X"; empty: the target's default
+  MatrixSums matrixSums = MatrixSums::Float32;
+  std::string chip; ///< that the model takes: "MI325X"; empty: the target's default
   /// A hang becomes a fault, in minutes. The longest sequence of the contract needs 2^27.
   std::uint64_t maxInstructionsPerWave = std::uint64_t{1} << 28;
 };

@@ -96,6 +96,12 @@ Status setOne(Config &config, std::string_view key, const std::string &value) {
     run.replayAll = value == "all";
     return Status::ok();
   }
+  if (key == "mfma") {
+    if (value != "float32" && value != "cdna3")
+      return error(StatusCode::InvalidArgument, "mfma={}: want float32 or cdna3", value);
+    run.matrixSums = value == "cdna3" ? emulator::MatrixSums::Cdna3 : emulator::MatrixSums::Float32;
+    return Status::ok();
+  }
   if (key == "streams") {
     if (value != "fifo" && value != "random")
       return error(StatusCode::InvalidArgument, "streams={}: want fifo or random", value);
@@ -131,7 +137,7 @@ Status setOne(Config &config, std::string_view key, const std::string &value) {
     return error(
         StatusCode::InvalidArgument,
         "{}={}: no such setting; want chip, target, order, seed, checks, threads, "
-        "coverage, model, replay, trace, trace_mib, max_faults, max_instructions, streams, "
+        "coverage, model, mfma, replay, trace, trace_mib, max_faults, max_instructions, streams, "
         "events, hazards or devices",
         key, value);
   WAVESMITH_ASSIGN(std::uint64_t number, parseNumber(key, value, row->second));
@@ -168,10 +174,12 @@ std::span<const Chip> chips() { return kChips; }
 std::string Config::text() const {
   return fmt::format(
       "chip={},target={},order={},seed={},checks={},threads={},coverage={},"
-      "model={},replay={},trace={},trace_mib={},streams={},events={},hazards={},devices={}",
+      "model={},mfma={},replay={},trace={},trace_mib={},streams={},events={},hazards={},devices={}",
       chip->name, chip->target, run.order.text(), run.seed, checksText(run.checks), run.threads,
-      run.coverage ? 1 : 0, run.modelCycles ? "on" : "off", run.replayAll ? "all" : "sample", trace,
-      traceMib, randomStreams ? "random" : "fifo", modelledEvents ? "model" : "host",
+      run.coverage ? 1 : 0, run.modelCycles ? "on" : "off",
+      run.matrixSums == emulator::MatrixSums::Cdna3 ? "cdna3" : "float32",
+      run.replayAll ? "all" : "sample", trace, traceMib, randomStreams ? "random" : "fifo",
+      modelledEvents ? "model" : "host",
       std::ranges::find(kHazards, run.hazards, &std::pair<std::string_view, Hazards>::second)
           ->first,
       devices);

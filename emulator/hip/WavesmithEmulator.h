@@ -16,7 +16,8 @@ extern "C" {
 #endif
 
 /* Changes settings: "chip=MI325X,order=vmem-early,lds-late,seed=7". Keys: chip, target, order,
- * seed, checks, threads, coverage, model (on or off: the cycle model), replay (sample or all: of
+ * seed, checks, threads, coverage, model (on or off: the cycle model), mfma (float32 or
+ * cdna3: how matrix instructions add up), replay (sample or all: of
  * the workgroups, by the model), trace (path of a file for Perfetto; turns the model on, empty ends
  * it), trace_mib (its bound), max_faults, max_instructions, streams (fifo or random), events (host
  * or model: what their times count), hazards (auto, error or warning; auto: warnings in kernels

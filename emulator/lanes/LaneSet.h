@@ -38,6 +38,7 @@ struct MatrixIo {
   const u32 *sparseIndex = nullptr;        ///< 4:2 sparse A: two bits per stored item
   u8 indexShift = 0;
   const u32 *scaleA = nullptr, *scaleB = nullptr; ///< E8M0 bytes, one per lane, or null
+  bool grouped = false; ///< sums as in CDNA3's matrix cores, else float32 in order of k
 };
 
 struct LaneSet {

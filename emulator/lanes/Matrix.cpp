@@ -1,10 +1,13 @@
 // Matrix instructions as small dense products. One driver derives every register map from the
 // shape: lanes hold rows of A (columns of B) and groups of k, registers and lane segments hold rows
-// of D. Accumulation runs over k in order, in float (products of 8 and 16 bit inputs are exact).
+// of D. Accumulation runs over k in order, in float (products of 8 and 16 bit inputs are exact), or
+// as CDNA3's matrix cores do it (GroupedSum.h).
 #include "emulator/lanes/Prologue.h"
 
 namespace wavesmith::emulator::WAVESMITH_LANES {
 namespace {
+
+#include "emulator/lanes/GroupedSum.h"
 
 constexpr int kMaxItems = 32;
 template <typename T> using Items = T[kMaxItems][kLanes];
@@ -200,6 +203,79 @@ void product(const MatrixIo &io, const Items<T> &a, const Items<T> &b, int items
   }
 }
 
+/// Significands and exponents of B's items, and what both operands may hold.
+struct GroupedItems {
+  Parts rows[kMaxItems][kLanes];
+  Items<i32> significands, exponents;
+  bool special = false; ///< NaN, infinity, or a product of 2^126 and more
+
+  GroupedItems(const Items<float> &a, GroupedType typeA, int itemsA, const Items<float> &b,
+               GroupedType typeB, int itemsB) {
+    i32 largest[2] = {kNoExponent, kNoExponent};
+    auto see = [&](i32 &most, Parts parts) {
+      most = parts.exponent > most ? parts.exponent : most;
+      return parts;
+    };
+    for (int item = 0; item < itemsA; ++item)
+      for (int lane = 0; lane < kLanes; ++lane)
+        rows[item][lane] = see(largest[0], partsOf(a[item][lane], typeA));
+    for (int item = 0; item < itemsB; ++item)
+      for (int lane = 0; lane < kLanes; ++lane) {
+        Parts parts = see(largest[1], partsOf(b[item][lane], typeB));
+        significands[item][lane] = parts.significand;
+        exponents[item][lane] = parts.exponent;
+      }
+    // The exponent of NaN and infinity is 128.
+    special = largest[0] == 128 || largest[1] == 128 || largest[0] + largest[1] >= 126;
+  }
+};
+
+/// The same, in groups of k.
+void productGrouped(const MatrixIo &io, const Items<float> &a, const Items<float> &b, int itemsA,
+                    int itemsB) {
+  const MatrixShape &shape = io.shape;
+  const int segments = kLanes / shape.n;
+  const int groupRows = shape.m / 4 < segments ? shape.m / 4 : segments;
+  const int registersPerBlock = shape.m / (4 * groupRows) * 4;
+  const bool eightBit = bitsOfType(shape.a) == 8;
+  int group = eightBit ? 16 : (shape.a == MatrixType::Xf32 ? 4 : 8);
+  group = group < shape.k ? group : shape.k;
+  const GroupedType typeA = groupedTypeOf(shape.a, io.ocp), typeB = groupedTypeOf(shape.b, io.ocp);
+  const int up = 24 - typeA.fraction - typeB.fraction;
+  GroupedItems items(a, typeA, itemsA, b, typeB, itemsB);
+  for (int r = 0; r < shape.m * shape.n * shape.blocks / kLanes; ++r)
+    for (int s = 0; s < segments; ++s) {
+      int block = s / groupRows + segments / groupRows * (r / registersPerBlock);
+      int row =
+          r % 4 + 4 * (s % groupRows + groupRows * ((r % registersPerBlock) / 4)) + shape.m * block;
+      float sums[kMaxColumns];
+      __builtin_memcpy(sums, io.c + r * kLanes + s * shape.n, sizeof(float) * shape.n);
+      for (int first = 0; first < shape.k; first += group) {
+        Parts rows[16];
+        const i32 *significands[16], *exponents[16];
+        const float *x[16], *y[16];
+        for (int i = 0; i < group; ++i) {
+          Place pa = placeOf(shape, first + i, itemsA, false),
+                pb = placeOf(shape, first + i, itemsB, false);
+          int from = row + shape.m * shape.blocks * pa.group,
+              to = shape.n * (block + shape.blocks * pb.group);
+          rows[i] = items.rows[pa.item][from];
+          significands[i] = items.significands[pb.item] + to;
+          exponents[i] = items.exponents[pb.item] + to;
+          x[i] = a[pa.item] + from;
+          y[i] = b[pb.item] + to;
+        }
+        float before[kMaxColumns];
+        __builtin_memcpy(before, sums, sizeof(float) * shape.n);
+        addGroup({rows, significands, exponents, shape.n}, group, up, eightBit, sums);
+        for (int n = 0; n < shape.n; ++n)
+          if (items.special || (bitsOf(before[n]) & 0x7f800000) == 0x7f800000)
+            decidesAlone(x, y, n, group, before[n], &sums[n]);
+      }
+      __builtin_memcpy(io.d + r * kLanes + s * shape.n, sums, sizeof(float) * shape.n);
+    }
+}
+
 #if defined(__AVX512F__)
 /// The 32x32 and 16x16 one-block shapes, which carry all attention kernels, in registers.
 template <int kN>
@@ -265,6 +341,8 @@ template <typename T> void multiply(const MatrixIo &io) {
       applyScales(a, shape, shape.m, itemsA, io.splitA, io.scaleA);
     if (io.scaleB)
       applyScales(b, shape, shape.n, itemsB, io.splitB, io.scaleB);
+    if (io.grouped)
+      return productGrouped(io, a, b, itemsA, itemsB);
 #if defined(__AVX512F__)
     if (shape.blocks == 1 && shape.n == 32)
       return productWide<32>(io, a, b, itemsA, itemsB);

@@ -52,6 +52,11 @@ void permlaneSwap(Machine &, Wave &wave, const Inst &inst) {
 }
 
 namespace {
+/// The published model covers these; float32 and float64 are fma chains in it.
+bool hasGroupedSums(MatrixType type) {
+  return type == MatrixType::F16 || type == MatrixType::Bf16 || type == MatrixType::Fp8 ||
+         type == MatrixType::Bf8 || type == MatrixType::Xf32;
+}
 int itemBits(MatrixType type) {
   return type == MatrixType::F16 || type == MatrixType::Bf16 ? 16 : 8;
 }
@@ -62,6 +67,9 @@ void runMatrix(Machine &machine, Wave &wave, const Inst &inst) {
   MatrixIo io;
   io.shape = row.shape;
   io.ocp = machine.gfx950();
+  io.grouped = machine.launch.options->matrixSums == MatrixSums::Cdna3 &&
+               inst.row->use == Use::Matrix && (inst.row->targets & kGfx942) &&
+               hasGroupedSums(row.shape.a);
   bool mixed = inst.row->opcode == 0x2d || inst.row->opcode == 0x2e;
   if (mixed) {
     if (inst.cbsz > 4 || inst.blgp > 4)

@@ -25,8 +25,9 @@ protected:
     ASSERT_TRUE(opened) << opened.status().message();
     hip = *opened;
     if (hip->isEmulator()) {
-      ASSERT_EQ(hip->wavesmithEmulatorConfigure("chip=MI325X,order=default,seed=1,checks=all,"
-                                                "threads=2,coverage=0,model=off,streams=fifo"),
+      ASSERT_EQ(hip->wavesmithEmulatorConfigure(
+                    "chip=MI325X,order=default,seed=1,checks=all,"
+                    "threads=2,coverage=0,model=off,mfma=float32,streams=fifo"),
                 0)
           << hip->wavesmithEmulatorLastError();
       hip->wavesmithEmulatorLastFault();

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <random>
 #include <sstream>
+#include <tuple>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -235,17 +236,17 @@ Problem problemOf(const MapRow &row, int set, std::mt19937 &random) {
   return problem;
 }
 
-class MatrixMaps : public testing::TestWithParam<const char *> {};
+class MatrixMaps : public testing::TestWithParam<std::tuple<const char *, MatrixSums>> {};
 
 TEST_P(MatrixMaps, EveryRowOfTheTable) {
   if (!fs::exists(WAVESMITH_LLVM_MC) || !fs::exists(WAVESMITH_LD_LLD))
     GTEST_SKIP() << "llvm-mc or ld.lld not found";
-  std::string arch = GetParam();
+  auto [arch, sums] = GetParam();
   std::vector<MapRow> rows = readRows(arch);
   ASSERT_GT(rows.size(), 10u);
-  std::string base =
-      (fs::temp_directory_path() / ("wavesmith-matrix." + arch + "." + std::to_string(::getpid())))
-          .string();
+  std::string base = (fs::temp_directory_path() /
+                      ("wavesmith-matrix." + std::string(arch) + "." + std::to_string(::getpid())))
+                         .string();
   std::vector<int> sets;
   {
     std::ofstream file(base + ".s");
@@ -287,7 +288,9 @@ TEST_P(MatrixMaps, EveryRowOfTheTable) {
     launch.kernel = "k" + std::to_string(i);
     launch.block = {64, 1, 1};
     launch.kernarg = std::as_bytes(std::span(arguments));
-    auto report = (*device)->run(**module, launch, RunOptions());
+    RunOptions options;
+    options.matrixSums = sums;
+    auto report = (*device)->run(**module, launch, options);
     ASSERT_TRUE(report) << report.status().message();
     EXPECT_TRUE(report->clean()) << report->faults.front().text();
     std::vector<Word> actual(problem.expected.size());
@@ -299,8 +302,14 @@ TEST_P(MatrixMaps, EveryRowOfTheTable) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, MatrixMaps, testing::Values("gfx942", "gfx950"),
-                         [](const auto &info) { return std::string(info.param); });
+// The products are small whole numbers: exact in every way of adding.
+INSTANTIATE_TEST_SUITE_P(Targets, MatrixMaps,
+                         testing::Combine(testing::Values("gfx942", "gfx950"),
+                                          testing::Values(MatrixSums::Float32, MatrixSums::Cdna3)),
+                         [](const auto &info) {
+                           return std::string(std::get<0>(info.param)) +
+                                  (std::get<1>(info.param) == MatrixSums::Cdna3 ? "_cdna3" : "");
+                         });
 
 } // namespace
 } // namespace wavesmith::emulator

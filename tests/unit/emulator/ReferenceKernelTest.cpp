@@ -71,6 +71,17 @@ TEST_P(ReferenceKernel, MatchesFloat64InEveryOrder) {
       EXPECT_LT(outcome->lseMaxAbs, problem.fp8 ? 2e-2 : 1e-5);
       EXPECT_TRUE(outcome->report.clean()) << outcome->report.faults.front().text();
     }
+  // The other way to add matrix products meets the same bounds.
+  SCOPED_TRACE("mfma=cdna3");
+  problem.splits = 1;
+  problem.lenQ = 64;
+  RunOptions options;
+  options.matrixSums = MatrixSums::Cdna3;
+  auto grouped = test::runAttention(*code, problem, options);
+  ASSERT_TRUE(grouped) << grouped.status().message();
+  EXPECT_LT(grouped->outRelativeRms, kernel.bound);
+  EXPECT_LT(grouped->lseMaxAbs, problem.fp8 ? 2e-2 : 1e-5);
+  EXPECT_TRUE(grouped->report.clean());
 }
 
 INSTANTIATE_TEST_SUITE_P(
