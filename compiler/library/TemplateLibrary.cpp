@@ -37,7 +37,7 @@ constexpr std::array kSchedules{
                 .dtype = DType::BF16,
                 .headDimQk = 0,
                 .blockN = 64,
-                .ring = 7,
+                .ring = 5,
                 .pre = 3,
                 .keyBuffers = 3,
                 .valueBuffers = 4,

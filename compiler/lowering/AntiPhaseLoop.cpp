@@ -177,10 +177,8 @@ SmallVector<Value> AntiPhaseLoop::scoresOf(const MatrixPhase &phase, int first) 
 void AntiPhaseLoop::addRequests(MatrixPhase &phase, WaveGroup group, const LoopState &state,
                                 StreamState &next) {
   TileStream &own = ownStream(group);
-  auto request = std::make_shared<TileRequest>();
-  phase.addSideOperation(0, [&own, request, group, &state] {
-    *request = own.open(state.stream, ownTarget(group, state));
-  });
+  // The addresses belong to the softmax phase, which has time for them.
+  auto request = std::make_shared<TileRequest>(own.open(state.stream, ownTarget(group, state)));
   const int transfers = own.transfers();
   for (int transfer = 0; transfer < transfers; ++transfer)
     phase.addSideOperation(transfer + 1,

@@ -34,8 +34,10 @@ void MatrixPhase::addSideOperation(int slot, std::function<void()> operation) {
 }
 
 void MatrixPhase::requestFragments(int count) {
-  while (static_cast<int>(operands_.size()) < count && operands_.size() < fragments_.size())
+  while (static_cast<int>(operands_.size()) < count && operands_.size() < fragments_.size()) {
     operands_.push_back(fragments_[operands_.size()]());
+    emit_.schedBarrier(); // the next one is needed later, so it must be asked for later
+  }
 }
 
 void MatrixPhase::prefetch() { requestFragments(pre_); }
@@ -52,7 +54,10 @@ void MatrixPhase::emit() {
     if (slot == 0)
       emit_.schedBarrier(); // what stands before the first MFMA is paid by both groups
     freed += product.lastUse;
-    requestFragments(freed + ring_);
+    // The ring fills over several slots: more reads than issue turns would hold up the next MFMA.
+    constexpr int fragmentsOfSlot = 2;
+    requestFragments(
+        std::min(freed + ring_, static_cast<int>(operands_.size()) + fragmentsOfSlot));
     for (auto &[wanted, operation] : sideOperations_)
       if (std::min(wanted, last) == slot)
         operation();

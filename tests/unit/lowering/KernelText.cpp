@@ -76,7 +76,7 @@ Schedule KernelCase::schedule() const {
             .rowSum = wide ? RowSum::Vector : RowSum::Matrix,
             .order = wide ? SoftmaxOrder::Windowed : SoftmaxOrder::Pipelined};
   }
-  Schedule schedule{.blockN = 64, .ring = 7, .kBuffers = 3, .vBuffers = 4};
+  Schedule schedule{.blockN = 64, .ring = 5, .kBuffers = 3, .vBuffers = 4};
   if (shape.element != ElementType::BF16)
     schedule = {.blockN = 128,
                 .ring = 4,
