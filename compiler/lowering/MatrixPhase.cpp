@@ -56,8 +56,7 @@ void MatrixPhase::emit() {
     freed += product.lastUse;
     // The ring fills over several slots: more reads than issue turns would hold up the next MFMA.
     constexpr int fragmentsOfSlot = 2;
-    requestFragments(
-        std::min(freed + ring_, static_cast<int>(operands_.size()) + fragmentsOfSlot));
+    requestFragments(std::min(freed + ring_, static_cast<int>(operands_.size()) + fragmentsOfSlot));
     for (auto &[wanted, operation] : sideOperations_)
       if (std::min(wanted, last) == slot)
         operation();

@@ -43,7 +43,7 @@ const std::vector<emulator::ExecutionOrder> &ordersToTry() {
 
 std::vector<std::string> kernelNames() {
   std::vector<std::string> names = referenceKernels();
-  names.insert(names.end(), {"ours_192x128_causal", "ours_64x64"});
+  names.insert(names.end(), {"ours_192x128_causal", "ours_64x64", "ours_gfx950_128x128_causal"});
   return names;
 }
 
@@ -56,6 +56,13 @@ Expected<Trial> makeTrial(const std::string &name) {
                            .headDimV = 128,
                            .causal = true,
                            .batches = {{{250, 100}}, {{150, 331}}, {{100, 230}}},
+                           .growth = 3});
+  if (name == "ours_gfx950_128x128_causal")
+    return ourTrial(name, {.target = "gfx950",
+                           .headDimQk = 128,
+                           .headDimV = 128,
+                           .causal = true,
+                           .batches = {{{250, 100}}, {{150, 459}}, {{100, 330}}},
                            .growth = 3});
   if (name == "ours_64x64")
     return ourTrial(name, {.headDimQk = 64,

@@ -98,6 +98,7 @@ Expected<Trial> ourTrial(const std::string &name, const OurProblem &problem) {
   trial.name = name;
   for (const auto &batch : problem.batches) {
     AttentionProblem attention;
+    attention.target = problem.target;
     attention.headDimQk = problem.headDimQk;
     attention.headDimV = problem.headDimV;
     attention.causal = problem.causal;

@@ -55,6 +55,7 @@ Expected<Trial> referenceTrial(const std::string &kernel,
 
 /// A kernel of ours through the whole compiler, with its own planner's work list.
 struct OurProblem {
+  std::string target = "gfx942";
   int headDimQk = 192, headDimV = 128;
   bool causal = false;
   /// Each entry is one problem: a batch of (queries, keys).
