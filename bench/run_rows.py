@@ -10,6 +10,7 @@ over modelled time over the chip's peak (6 TB/s).
 
 import argparse
 import json
+import re
 import struct
 import subprocess
 import sys
@@ -29,15 +30,21 @@ class Launch:
     """A launch file in the making: buffers, arguments in the kernel's order, bytes moved."""
 
     def __init__(self):
-        self.buffers, self.args, self.moved = {}, [], 0
+        self.buffers, self.args, self.moved, self.offset = {}, [], 0, 0
 
-    def tensor(self, name: str, size: int, strides: list[int], fill="0x3c", moved=None):
+    def argument(self, value: dict, size: int):
+        self.args.append({"offset": self.offset, **value})
+        self.offset += size
+
+    def tensor(self, name: str, size: int, strides: list[int], fill="0x3c"):
         self.buffers[name] = {"bytes": size, "fill": fill}
-        self.args += [{"buffer": name}] + [{"i64": stride} for stride in strides]
-        self.moved += size if moved is None else moved
+        self.argument({"buffer": name}, 8)
+        for stride in strides:
+            self.argument({"i64": stride}, 8)
+        self.moved += size
 
     def scalar(self, value: int):
-        self.args.append({"i32": value})
+        self.argument({"i32": value}, 4)
 
 
 def rows(launch: Launch, name: str, tokens: int, heads: int, dim: int, size: int):
@@ -48,7 +55,7 @@ def logs(launch: Launch, name: str, tokens: int, heads: int):
     launch.tensor(name, tokens * heads * 4, [tokens * 4, 4])
 
 
-def combine(options, values, directory: Path):
+def combine(options, values, rows_of_group: int, directory: Path):
     dim, block = int(values["head_dim_v"]), 256
     blocks = options.tokens // block * options.heads
     slots = blocks * options.splits
@@ -70,14 +77,14 @@ def combine(options, values, directory: Path):
     launch = Launch()
     launch.tensor("partial_out", slots * block * dim * 4, [block * dim * 4])
     launch.tensor("partial_lse", slots * block * 4, [block * 4])
+    launch.tensor("units", len(units), [32])
     launch.buffers["units"] = {"raw": "units.bin"}
-    launch.args += [{"buffer": "units"}, {"i64": 32}]
     rows(launch, "out", options.tokens, options.heads, dim, 2)
     logs(launch, "lse", options.tokens, options.heads)
-    return launch, [blocks, block // 32, 1]
+    return launch, [blocks, block // rows_of_group, 1]
 
 
-def merge(options, values, _):
+def merge(options, values, rows_of_group: int, _):
     dim, size = int(values["head_dim_v"]), 2 if values["element"] == "bf16" else 4
     launch = Launch()
     for name in ("a", "b", "out"):
@@ -85,10 +92,10 @@ def merge(options, values, _):
         logs(launch, "lse_" + name, options.tokens, options.heads)
     launch.scalar(options.tokens)
     launch.scalar(options.tokens)
-    return launch, [-(-options.tokens // 64), options.heads, 1]
+    return launch, [-(-options.tokens // rows_of_group), options.heads, 1]
 
 
-def quantise(options, values, _):
+def quantise(options, values, rows_of_group: int, _):
     size = 4 if values["input"] == "f32" else 2
     launch = Launch()
     if "head_dim" in values:
@@ -106,7 +113,7 @@ def quantise(options, values, _):
     if "output" in values:
         launch.tensor("saturated", options.heads * 8, [8], fill="zero")
     launch.scalar(options.tokens)
-    return launch, [-(-options.tokens // 64), options.heads, 1]
+    return launch, [-(-options.tokens // rows_of_group), options.heads, 1]
 
 
 MAKERS = {
@@ -158,7 +165,9 @@ def main() -> int:
             name, values = kernel["spec"].split()[0], spec_values(kernel["spec"])
             if not chosen(name, values):
                 continue
-            launch, grid = MAKERS[name](options, values, directory)
+            note = run(binary, ["inspect", str(directory / kernel["file"])])["note"]
+            rows_of_group = int(re.search(r" rows=(\d+) ", note["abi"])[1])
+            launch, grid = MAKERS[name](options, values, rows_of_group, directory)
             file = directory / "launch.json"
             file.write_text(
                 json.dumps(

@@ -57,13 +57,19 @@ LogicalResult check(tile::KernelOp kernel, StringRef target, int64_t threads) {
         op->emitOpError() << "gives " << tile << ", which is no row of a loop with a layout";
         return WalkResult::interrupt();
       }
+      if (constexpr int64_t kPerLane = 256;
+          tile.getDim(0) / rows.getLayout()->getLanes() > kPerLane) {
+        op->emitOpError() << "gives " << tile << "; a lane can hold " << kPerLane
+                          << " elements, not " << tile.getDim(0) / rows.getLayout()->getLanes();
+        return WalkResult::interrupt();
+      }
       Type element = tile.getElementType();
       bool fnuz = llvm::isa<Float8E4M3FNUZType>(element);
       if (isFp8(element) ? fnuz != (target == "gfx942") || rows.getLayout()->getChunk() < 4
                          : !(element.isF32() || element.isBF16() || element.isF16() ||
                              element.isInteger(32))) {
         op->emitOpError() << "gives elements of " << element << ", which " << target
-                          << " has no conversions for";
+                          << " has no conversions for here";
         return WalkResult::interrupt();
       }
     }

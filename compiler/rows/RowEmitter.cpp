@@ -226,7 +226,9 @@ LogicalResult RowEmitter::emitLoop(scf::ForOp op) {
       scf::YieldOp::create(builder_, flatten(op.getBody()->getTerminator()->getOperands()));
   }
   unflatten(op.getResults(), loop.getResults());
-  loops_.push_back(loop);
+  // The unroller takes no step of 0, and no template another one than 1.
+  if (getConstantIntValue(op.getStep()) == 1)
+    loops_.push_back(loop);
   return success();
 }
 

@@ -44,11 +44,11 @@ struct CombineArguments {
 static_assert(sizeof(CombineArguments) == 96);
 static_assert(offsetof(CombineArguments, out) == 48);
 
-inline constexpr int kCombineRows = 32;
+inline constexpr int kCombineRows = 16;
 inline constexpr const char *kCombineLayout =
     "combine_splits-1 args=96:partialOut0,partialOutSlot8,partialLse16,partialLseSlot24,units32,"
     "unit40,out48,outRow56,outHead64,lse72,lseHead80,lseRow88 unit=32:firstRow0,rows4,head8,slot12,"
-    "slots16 block=256 rows=32 threads=256";
+    "slots16 block=256 rows=16 threads=256";
 
 //===-- merge_states -------------------------------------------------------------------------===//
 
@@ -74,11 +74,11 @@ struct MergeArguments {
 static_assert(sizeof(MergeArguments) == 160);
 static_assert(offsetof(MergeArguments, tokens) == 144);
 
-inline constexpr int kMergeRows = 64;
+inline constexpr int kMergeRows = 32;
 inline constexpr const char *kMergeLayout =
     "merge_states-1 args=160:a0,aRow8,aHead16,lseA24,lseAHead32,lseARow40,b48,bRow56,bHead64,"
     "lseB72,lseBHead80,lseBRow88,out96,outRow104,outHead112,lse120,lseHead128,lseRow136,tokens144,"
-    "merged148 rows=64 threads=256";
+    "merged148 rows=32 threads=256";
 
 //===-- quantize, quantize_concat, amax ------------------------------------------------------===//
 
@@ -128,15 +128,15 @@ struct AmaxArguments {
 };
 static_assert(sizeof(AmaxArguments) == 48);
 
-inline constexpr int kQuantizeRows = 64;
+inline constexpr int kQuantizeRows = 32;
 inline constexpr const char *kQuantizeLayout =
     "quantize-1 args=112:x0,xRow8,xHead16,y24,yRow32,yHead40,descale48,descaleHead56,amax64,"
-    "amaxHead72,saturated80,saturatedHead88,tokens96 rows=64 threads=256";
+    "amaxHead72,saturated80,saturatedHead88,tokens96 rows=32 threads=256";
 inline constexpr const char *kQuantizeConcatLayout =
     "quantize_concat-1 args=128:nope0,nopeRow8,nopeHead16,rope24,ropeRow32,ropeHead40,y48,yRow56,"
     "yHead64,descale72,descaleHead80,amax88,amaxHead96,saturated104,saturatedHead112,tokens120 "
-    "rows=64 threads=256";
+    "rows=32 threads=256";
 inline constexpr const char *kAmaxLayout =
-    "amax-1 args=48:x0,xRow8,xHead16,amax24,amaxHead32,tokens40 rows=64 threads=256";
+    "amax-1 args=48:x0,xRow8,xHead16,amax24,amaxHead32,tokens40 rows=32 threads=256";
 
 } // namespace wavesmith

@@ -439,7 +439,7 @@ TEST(Rotation, OfQueriesAndKeysMustAgree) {
 
 TEST(RowGrid, RefusesWhatIsOutOfBounds) {
   const KernelSpec spec = quantizeSpec("gfx942", 192, {});
-  EXPECT_EQ(rowGrid(spec, 65, 3)->x, 2u);
+  EXPECT_EQ(rowGrid(spec, 65, 3)->x, 3u);
   EXPECT_EQ(rowGrid(spec, 65, 3)->y, 3u);
   EXPECT_FALSE(rowGrid(spec, -1, 3));
   EXPECT_FALSE(rowGrid(spec, (std::int64_t{1} << 24) + 1, 3));

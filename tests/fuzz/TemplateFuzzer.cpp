@@ -1,10 +1,13 @@
 // A template's text through the parser and the passes that bind and fold its parameters, which get
-// the first value that each of them allows. Foreign text gives a diagnostic.
+// the first value that each of them allows, then through the lowering of row kernels. Foreign text
+// gives a diagnostic; what is lowered verifies.
 
 #include <string>
 
 #include <llvm/Support/raw_ostream.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
+#include <mlir/Dialect/Math/IR/Math.h>
+#include <mlir/Dialect/SCF/IR/SCF.h>
 #include <mlir/IR/BuiltinOps.h>
 #include <mlir/IR/Diagnostics.h>
 #include <mlir/Parser/Parser.h>
@@ -57,7 +60,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   if (nestsDeep(text))
     return 0;
   mlir::DialectRegistry registry;
-  registry.insert<tile::TileDialect, mlir::arith::ArithDialect>();
+  registry.insert<tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
+                  mlir::scf::SCFDialect>();
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   std::size_t errors = 0;
   const mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
@@ -72,7 +76,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   mlir::PassManager passes(&context);
   passes.addPass(compiler::createBindParameters({.values = valuesFor(*module)}));
   passes.addPass(compiler::createFoldParameters());
+  passes.addPass(compiler::createAssignRows({.rows = 64}));
+  passes.addPass(compiler::createLowerRows({.target = "gfx942", .kernelName = "", .threads = 256}));
   if (mlir::failed(passes.run(*module)))
-    fuzz::require(errors != 0, "a template that does not bind has a diagnostic");
+    fuzz::require(errors != 0, "a template that does not lower has a diagnostic");
   return 0;
 }

@@ -9,6 +9,9 @@
 // RUN: sed "s/%factor: f32/%factor: f32, %work: !tile.work/" %s | not wavesmith-opt -split-input-file -wavesmith-lower-rows 2>&1 | FileCheck %s --check-prefix=ARGUMENT
 // RUN: sed "s/%factor: f32/%factor: f32, %zz: !tile.tensor<[?, 8], f32>/; s/%u = .*/%yy = arith.select %b, %zz, %zz : !tile.tensor<[?, 8], f32>/" %s | not wavesmith-opt -split-input-file -wavesmith-lower-rows 2>&1 | FileCheck %s --check-prefix=TENSOR
 
+// RUN: sed "s/, 64\]/, 4096]/; s/\[64\]/[4096]/" %s | not wavesmith-opt -split-input-file -wavesmith-lower-rows 2>&1 | FileCheck %s --check-prefix=LONG
+
+// LONG: a lane can hold 256 elements, not 512
 // LAYOUT: which is no row of a loop with a layout
 // WAVE: does not fit a wave
 // WAVE2: which is no row of a loop with a layout
