@@ -1,5 +1,8 @@
 #include "compiler/passes/Passes.h"
 
+#include <mlir/Dialect/Arith/IR/Arith.h>
+#include <mlir/Dialect/Math/IR/Math.h>
+
 #include "compiler/rows/RowEmitter.h"
 #include "dialects/tile/Tile.h"
 

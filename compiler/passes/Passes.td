@@ -123,6 +123,7 @@ def LowerRows : Pass<"wavesmith-lower-rows", "::mlir::ModuleOp"> {
     conversions. Nothing passes through LDS: what rows share goes through lanes and atomics.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::ROCDL::ROCDLDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect"];
   let options = [
     Option<"target", "target", "std::string", "\"gfx942\"", "gfx target">,

@@ -5,6 +5,7 @@
 
 #include <llvm/ADT/bit.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
+#include <mlir/Dialect/Math/IR/Math.h>
 
 #include "runtime/spec/Rotation.h"
 
@@ -128,24 +129,27 @@ void transformBlock(ImplicitLocOpBuilder &b, LaneOps &lanes, MutableArrayRef<Val
   const auto chunk = static_cast<std::size_t>(layout.chunk);
   for (std::size_t distance = 1; distance < chunk; distance *= 2)
     inRegisters(distance);
+  // Of a pair of lanes the upper one should get partner - own. It gets own - partner, which is one
+  // multiply-add with the partner's value by DPP; the signs that lanes owe, the same for lanes that
+  // meet later, go into the last factor.
+  auto floating = [&](float number) {
+    return arith::ConstantOp::create(b, b.getF32FloatAttr(number)).getResult();
+  };
+  const auto size = static_cast<float>(elements.size() * static_cast<std::size_t>(layout.lanes));
+  Value scale = floating(1.0f / std::sqrt(size));
   for (int mask = 1; mask < layout.lanes; mask *= 2) {
-    // The upper lane of a pair gets the difference: its own value changes sign.
     Value bit = arith::AndIOp::create(b, laneInRow, constant(mask));
-    Value sign =
-        arith::ShLIOp::create(b, bit, constant(31 - static_cast<int>(llvm::Log2_32(mask))));
-    for (Value &element : elements) {
-      Value bits = arith::BitcastOp::create(b, b.getI32Type(), element);
-      Value own = arith::BitcastOp::create(b, b.getF32Type(),
-                                           arith::XOrIOp::create(b, bits, sign).getResult());
-      element = arith::AddFOp::create(b, lanes.exchange(element, mask), own);
-    }
+    Value upper = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bit, constant(0));
+    Value sign = arith::SelectOp::create(b, upper, floating(-1.0f), floating(1.0f));
+    for (Value &element : elements)
+      element = math::FmaOp::create(b, lanes.exchange(element, mask), sign, element);
+    scale = arith::MulFOp::create(b, scale, sign);
   }
   for (std::size_t distance = chunk; distance < elements.size(); distance *= 2)
     inRegisters(distance);
-  const auto size = static_cast<float>(elements.size() * static_cast<std::size_t>(layout.lanes));
-  Value scale = arith::ConstantOp::create(b, b.getF32FloatAttr(1.0f / std::sqrt(size)));
+  // Plus zero: which of two equal values was subtracted from which must not show in a zero's sign.
   for (Value &element : elements)
-    element = arith::MulFOp::create(b, element, scale);
+    element = math::FmaOp::create(b, element, scale, floating(0.0f));
 }
 
 } // namespace

@@ -163,8 +163,8 @@ def Tile_RotateOp : Tile_Op<"rotate", [Pure, AllTypesMatch<["input", "result"]>]
     Signs by seed and column (runtime/spec/Rotation.h), then a Walsh-Hadamard transform of each
     block: result_j = n^-1/2 sum over i of (-1)^popcount(i & j) signed_i. The blocks are the powers
     of two that the size is the sum of, the largest first: 192 = 128 + 64. Float32 sums in the order
-    of the index bits, lowest first; one multiplication at the end. `at` is the column of the
-    row's first element.
+    of the index bits, lowest first; one multiplication at the end; zeros are positive. `at` is the
+    column of the row's first element.
   }];
   let arguments = (ins
     Tile_TileType:$input,

@@ -65,7 +65,7 @@ void rotateModel(std::span<float> row, std::uint32_t seed, int firstColumn) {
         }
     const float scale = 1.0f / std::sqrt(static_cast<float>(size));
     for (float &value : block)
-      value *= scale;
+      value = value * scale + 0.0f;
     rest = rest.subspan(size);
   }
 }

@@ -26,7 +26,7 @@ private:
 };
 
 /// In place, float32 arithmetic in the order of the index bits; blocks are the powers of two that
-/// the size is made of, the largest first.
+/// the size is made of, the largest first. Zeros are positive.
 void rotateModel(std::span<float> row, std::uint32_t seed, int firstColumn = 0);
 
 /// IEEE half to float.
