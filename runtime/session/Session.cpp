@@ -208,6 +208,8 @@ Expected<RunReport> Session::run(const RunRequest &request) {
 
   tell("upload");
   Tensors tensors(plan.checked, request.seed);
+  if (request.inputs)
+    request.inputs(tensors.q, tensors.k, tensors.v, tensors.descales);
   report.descales = tensors.descales;
   WAVESMITH_TRY(tensors.upload(table_, plan));
   WAVESMITH_ASSIGN(const Stream stream, Stream::create(table_));
@@ -251,6 +253,8 @@ Expected<RunReport> Session::run(const RunRequest &request) {
   const std::array<std::span<const std::byte>, 2> outputs{out, lse};
   report.outputDigest = sha256Hex(outputs);
   report.outDigest = sha256Hex(out);
+  if (request.outputs)
+    request.outputs(tensors.out, tensors.lse);
   std::vector<std::string> wrong = report.errors->failures(report.tolerance);
   for (auto [name, tensor] : {std::pair{"q", &tensors.q}, {"k", &tensors.k}, {"v", &tensors.v}})
     if (const auto damage = tensor->findDamage(name))

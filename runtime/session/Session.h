@@ -33,6 +33,10 @@ struct RunRequest {
   bool verify = true;
   SharedCodeObject object;                     ///< the kernel to run; null: from the store
   std::optional<AttentionTolerance> tolerance; ///< none: the dtype's
+  /// Changes the inputs after they were filled, before they go to the device: tests.
+  std::function<void(HostTensor &q, HostTensor &k, HostTensor &v, Descales &descales)> inputs;
+  /// Given the results after a verified run; lse is empty when the spec has none.
+  std::function<void(const HostTensor &out, const HostTensor &lse)> outputs;
   /// Told what is going on: "compile", "upload", "run", "reference", "compare".
   std::function<void(std::string_view stage)> progress;
 };
