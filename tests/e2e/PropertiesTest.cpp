@@ -49,8 +49,8 @@ public:
   using Source = std::function<std::pair<std::int64_t, std::int64_t>(int tensor, std::int64_t row,
                                                                      std::int64_t head)>;
   void takeInputs(const Call &from, const Source &source) {
-    request.inputs = [this, &from, source](HostTensor &q, HostTensor &k, HostTensor &v,
-                                           Descales &descales) {
+    request.inputs = [&from, source](HostTensor &q, HostTensor &k, HostTensor &v,
+                                     Descales &descales) {
       int index = 0;
       for (HostTensor *tensor : {&q, &k, &v}) {
         for (std::int64_t row = 0; row < tensor->shape().rows; ++row)
