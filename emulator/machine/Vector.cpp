@@ -63,6 +63,9 @@ void runVector(Machine &machine, Wave &wave, const Inst &inst) {
   u64 mask = wave.exec();
   if (inst.modified)
     prepareSources(machine, wave, inst, io, scratch, mask);
+  const bool pairs = row.use == Use::Dot && row.opcode < 0x28;
+  if (pairs && (inst.opSel || (inst.opSelHi & 3) != 3 || inst.neg || inst.negHi))
+    prepareDot(inst, io, scratch);
   for (int i = 0; i < signature.sourceCount; ++i) {
     Type type = signature.sources[i];
     if (!(flushes(wave, type) & 1))
@@ -89,6 +92,8 @@ void runVector(Machine &machine, Wave &wave, const Inst &inst) {
     if (inst.modified || row.use == Use::HalfResult || row.use == Use::ByteResult ||
         row.use == Use::ByteToHalf)
       finishResult(machine, wave, inst, io, result);
+    if (row.use == Use::Dot && inst.clamp)
+      finishDot(machine, inst, io, result);
     machine.writeVector(wave, inst.destination, result, inst.destination.words, mask);
   }
   if (signature.isCompare || signature.setsCarry) {

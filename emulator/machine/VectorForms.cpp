@@ -74,7 +74,53 @@ constexpr Saturating kSaturating[] = {
     {Format::Vop3p, 0x0b, Saturating::Sub, 16, false},
 };
 
+/// The exact sum of a lane's products and addend under clamp: v_dot2, v_dot4 and v_dot8 of
+/// integers.
+void saturateDot(const Inst &inst, const LaneIo &io, u32 *result) {
+  const int opcode = inst.row->opcode, width = opcode < 0x28 ? 16 : opcode < 0x2a ? 8 : 4;
+  const bool isSigned = opcode % 2 == 0;
+  auto item = [&](u32 word, int at) {
+    const u64 field = u64{word >> at} << (64 - width);
+    return isSigned ? static_cast<i64>(field) >> (64 - width)
+                    : static_cast<i64>(field >> (64 - width));
+  };
+  const i64 low = isSigned ? INT32_MIN : 0, high = isSigned ? INT32_MAX : i64{UINT32_MAX};
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const u32 addend = io.source[2][lane];
+    i64 exact = isSigned ? i64{static_cast<i32>(addend)} : i64{addend};
+    for (int at = 0; at < 32; at += width)
+      exact += item(io.source[0][lane], at) * item(io.source[1][lane], at);
+    result[lane] = static_cast<u32>(std::clamp(exact, low, high));
+  }
+}
+
 } // namespace
+
+void prepareDot(const Inst &inst, LaneIo &io, u32 (*scratch)[2 * kLanes]) {
+  const bool isFloat = inst.row->signature.result == Type::F32;
+  const u32 high = isFloat ? 0x8000 : 0;
+  for (int i = 0; i < 2; ++i) {
+    const int low = (inst.opSel >> i) & 1 ? 16 : 0, up = (inst.opSelHi >> i) & 1 ? 16 : 0;
+    const u32 signs = ((inst.neg >> i) & 1 ? high : 0) | ((inst.negHi >> i) & 1 ? high << 16 : 0);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const u32 x = io.source[i][lane];
+      scratch[i][lane] = (((x >> low) & 0xffff) | ((x >> up) & 0xffff) << 16) ^ signs;
+    }
+    io.source[i] = scratch[i];
+  }
+  if (!isFloat || !((inst.neg >> 2) & 1))
+    return;
+  for (int lane = 0; lane < kLanes; ++lane)
+    scratch[2][lane] = io.source[2][lane] ^ 0x80000000;
+  io.source[2] = scratch[2];
+}
+
+void finishDot(Machine &machine, const Inst &inst, const LaneIo &io, u32 *result) {
+  if (inst.row->signature.result == Type::F32)
+    machine.lanes.clampF32(result, io.mode.dx10Clamp);
+  else
+    saturateDot(inst, io, result);
+}
 
 bool saturate(const Inst &inst, const LaneIo &io, u32 *result) {
   const auto *form = std::find_if(

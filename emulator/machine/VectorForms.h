@@ -21,6 +21,10 @@ void clampHalves(u32 *values, bool nanToZero);
 /// The result of an integer sum under clamp, from its sources; false when the row has none.
 bool saturate(const Inst &inst, const LaneIo &io, u32 *result);
 
+/// The halves and signs that the modifiers of a sum of products of 16-bit items choose; and its
+/// clamp.
+void prepareDot(const Inst &inst, LaneIo &io, u32 (*scratch)[2 * kLanes]);
+void finishDot(Machine &machine, const Inst &inst, const LaneIo &io, u32 *result);
 /// Which lane each lane reads under a DPP control, -1 for none.
 void dppSources(u16 control, int *from);
 

@@ -182,7 +182,8 @@ Case laneCase(const std::string &row, const std::string &body, const Operation &
   return test;
 }
 
-/// Integer sums of products wrap. `width` bits per item; v_dot2c and the like add to v8.
+/// Integer sums of products wrap, or saturate under clamp. `width` bits per item; v_dot2c and the
+/// like add to v8.
 void addIntegerDots(std::vector<Case> &all) {
   struct Dot {
     const char *row;
@@ -194,24 +195,30 @@ void addIntegerDots(std::vector<Case> &all) {
                   {"v_dot4_i32_i8", 8, true},
                   {"v_dot4_u32_u8", 8, false},
                   {"v_dot8_i32_i4", 4, true},
-                  {"v_dot8_u32_u4", 4, false}}) {
-    Operation op = operation([dot](u32 a, u32 b, u32 c) {
-      i64 sum = c, unit = i64{1} << dot.width;
-      for (u32 i = 0; i < 32; i += dot.width) {
-        i64 x = (a >> i) % unit, y = (b >> i) % unit;
-        if (dot.isSigned)
-          x -= x >= unit / 2 ? unit : 0, y -= y >= unit / 2 ? unit : 0;
-        sum += x * y;
-      }
-      return static_cast<u32>(sum);
-    });
-    all.push_back(laneCase(dot.row, std::string(dot.row) + " v8, v6, v2, v4\n", op,
-                           [op](const std::array<u32, 8> &in, u32 actual) -> std::string {
-                             Context c{{in[kA], in[kB], in[kC]}, 0, false, 0, true};
-                             u64 right = op.call(c).bits;
-                             return actual == right ? "" : differs("value", 0, actual, right);
-                           }));
-  }
+                  {"v_dot8_u32_u4", 4, false}})
+    for (const bool clamp : {false, true}) {
+      Operation op = operation([dot, clamp](u32 a, u32 b, u32 c) {
+        i64 sum = dot.isSigned ? i64{static_cast<i32>(c)} : i64{c}, unit = i64{1} << dot.width;
+        for (u32 i = 0; i < 32; i += dot.width) {
+          i64 x = (a >> i) % unit, y = (b >> i) % unit;
+          if (dot.isSigned)
+            x -= x >= unit / 2 ? unit : 0, y -= y >= unit / 2 ? unit : 0;
+          sum += x * y;
+        }
+        if (clamp && dot.isSigned)
+          sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+        else if (clamp)
+          sum = sum > UINT32_MAX ? UINT32_MAX : sum;
+        return static_cast<u32>(sum);
+      });
+      all.push_back(laneCase(dot.row,
+                             std::string(dot.row) + " v8, v6, v2, v4" + (clamp ? " clamp\n" : "\n"),
+                             op, [op](const std::array<u32, 8> &in, u32 actual) -> std::string {
+                               Context c{{in[kA], in[kB], in[kC]}, 0, false, 0, true};
+                               u64 right = op.call(c).bits;
+                               return actual == right ? "" : differs("value", 0, actual, right);
+                             }));
+    }
 }
 
 /// Two products and an addend. The manual gives no order, so the error is bounded: three roundings
