@@ -71,7 +71,8 @@ public:
   std::string_view text() {
     constexpr std::size_t kMaxLength = 4096;
     const auto *begin = reinterpret_cast<const char *>(bytes_.data() + at_);
-    const std::size_t room = std::min(left(), kMaxLength), length = strnlen(begin, room);
+    const std::size_t room = std::min(left(), kMaxLength);
+    const std::size_t length = room ? strnlen(begin, room) : 0; // nothing may have no address
     if (length == room) {
       ok_ = false;
       return {};
