@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Modelled time of the kernels around attention, and their share of the chip's memory bandwidth.
 
-    bench/run_rows.py [--build build] [--kernel NAME] [--tokens N] [--heads N] [--splits N] [--json]
+    bench/run_rows.py [--build build] [--kernel NAME] [--tokens N] [--heads N] [--splits N]
+                      [--rotation SEED] [--json]
 
 Every kernel runs on the emulator, without checks, with the cycle model of an MI325X: figures are
 modelled, none is measured. Bytes are those that the kernel must move, each once; the share is bytes
@@ -19,7 +20,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PEAK = 6.0e12
-EXIT_FAILED = 1
 
 
 def spec_values(spec: str) -> dict:
@@ -57,6 +57,8 @@ def logs(launch: Launch, name: str, tokens: int, heads: int):
 
 def combine(options, values, rows_of_group: int, directory: Path):
     dim, block = int(values["head_dim_v"]), 256
+    if options.tokens % block:
+        sys.exit(f"--tokens {options.tokens}: combine_splits wants a multiple of {block}")
     blocks = options.tokens // block * options.heads
     slots = blocks * options.splits
     units = b"".join(
@@ -151,6 +153,8 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     binary = options.build / "bin" / "wavesmith"
+    if not binary.exists():
+        sys.exit(f"{binary}: not there; build it or give --build")
     names = [options.kernel] if options.kernel else list(MAKERS)
     results = []
     with tempfile.TemporaryDirectory() as scratch:
@@ -159,7 +163,6 @@ def main() -> int:
             binary,
             ["build", "--targets", "gfx942", "--kernels", ",".join(names)]
             + ["--rotation", options.rotation, "-o", str(directory)],
-
         )
         for kernel in json.loads((directory / "manifest.json").read_text())["kernels"]:
             name, values = kernel["spec"].split()[0], spec_values(kernel["spec"])

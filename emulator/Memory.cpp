@@ -87,6 +87,8 @@ void Allocation::markWritten(std::uint64_t address, std::uint64_t bytes) {
 }
 
 void Allocation::markUnwritten(std::uint64_t address, std::uint64_t bytes) {
+  if (!written_) // a view of the host's memory counts as written
+    return;
   if (fullyWritten()) {
     fullyWritten_.store(false, std::memory_order_relaxed);
     for (std::uint64_t i = 0; i < (size_ + 7) / 8; ++i)

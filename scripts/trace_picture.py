@@ -97,7 +97,7 @@ def steps(values, first, clocks):
     inside = [(at - first, v) for at, v in values if first < at < first + clocks]
     level = before[-1] if before else 0
     most = max([level, *(v for _, v in inside), 1])
-    path, x = f"M{LEFT} {ROW}", LEFT
+    path = f"M{LEFT} {ROW}"
     for at, value in [*inside, (clocks, 0)]:
         path += f"V{ROW - ROW * level / most:.1f}H{LEFT + at * scale:.1f}"
         level = value
@@ -177,8 +177,11 @@ def main():
     parser.add_argument("--from", dest="first", type=float)
     parser.add_argument("--clocks", type=float, default=2400)
     arguments = parser.parse_args()
-    title, events = read(arguments.trace, arguments.process)
-    text = picture(title, events, arguments.first, arguments.clocks)
+    try:
+        title, events = read(arguments.trace, arguments.process)
+        text = picture(title, events, arguments.first, arguments.clocks)
+    except (OSError, ValueError, KeyError) as problem:
+        sys.exit(f"{arguments.trace}: no trace of ours: {problem}")
     with open(arguments.picture, "w", encoding="utf-8") as file:
         file.write(text)
 

@@ -18,8 +18,6 @@
 #include "compiler/target/TargetFacts.h"
 #include "dialects/tile/Tile.h"
 #include "runtime/codeobject/Note.h"
-#include "runtime/spec/AttentionAbi.h"
-#include "runtime/spec/RowKernelAbi.h"
 
 using namespace mlir;
 
@@ -54,14 +52,11 @@ std::string inputFormat(const KernelSpec &spec) {
                                                       : "";
 }
 
-std::string noteJson(const KernelSpec &spec, const Toolchain &toolchain) {
-  std::string layout = kAttentionLayout;
-  if (const auto row = findRowKernel(spec.row.kernel); spec.isRowKernel() && row)
-    layout = (*row)->layout;
+std::string noteJson(const KernelSpec &spec, const KernelAbi &abi, const Toolchain &toolchain) {
   return printNote({.spec = spec.text(),
                     .specKey = spec.key(),
                     .buildKey = buildKey(spec, toolchain),
-                    .abi = layout,
+                    .abi = std::string(abi.layout),
                     .fp8Format = inputFormat(spec),
                     .schedule = spec.schedule.empty() ? "default" : spec.schedule,
                     .toolchain = toolchain.compilerBuild + " llvm " + toolchain.llvmVersion});
@@ -178,7 +173,9 @@ Expected<CodeObjectBlob> compileKernel(const KernelSpec &spec, const CompileOpti
 
   CodegenOptions codegen;
   codegen.emit.target = spec.target;
-  codegen.note = noteJson(spec, toolchain);
+  WAVESMITH_ASSIGN(const KernelAbi abi, spec.abi());
+  codegen.note = noteJson(spec, abi, toolchain);
+  codegen.resources.workgroupSize = abi.threads;
   codegen.dumpDirectory = options.dumpDirectory;
   const TargetFacts *target = findTarget(spec.target);
   if (!target)
@@ -188,10 +185,8 @@ Expected<CodeObjectBlob> compileKernel(const KernelSpec &spec, const CompileOpti
   if (spec.isRowKernel()) {
     // Bandwidth comes from many waves, each of which waits for its loads.
     codegen.emit.pipeline = IrPipeline::O1;
-    codegen.resources.workgroupSize = kRowThreads;
     codegen.resources.wavesPerSimd = 4;
   } else {
-    codegen.resources.workgroupSize = kAttentionThreads;
     codegen.loops = expectedLoops(spec.attention, *selection.schedule, *target);
   }
   codegen.reproducer = {.directory = options.reproducerDirectory, .name = spec.kernelName()};

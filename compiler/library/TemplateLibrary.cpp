@@ -22,34 +22,21 @@ struct BuiltinTemplate {
 // (192x128, 128x128), 96.9 and 98.2 on gfx950; there the start of a phase costs less with a ring of
 // 5 than of 7.
 constexpr std::array kSchedules{
-    ScheduleRow{.name = "default",
-                .target = "gfx942",
+    ScheduleRow{.target = "gfx942",
                 .dtype = DType::BF16,
-                .headDimQk = 0,
                 .blockN = 32,
                 .ring = 6,
                 .pre = 3,
                 .keyBuffers = 2,
-                .valueBuffers = 2,
-                .rowSum = "vector",
-                .order = "pipelined",
-                .exponent = 0,
-                .threshold = 8},
-    ScheduleRow{.name = "default",
-                .target = "gfx950",
+                .valueBuffers = 2},
+    ScheduleRow{.target = "gfx950",
                 .dtype = DType::BF16,
-                .headDimQk = 0,
                 .blockN = 64,
                 .ring = 5,
                 .pre = 3,
                 .keyBuffers = 3,
-                .valueBuffers = 4,
-                .rowSum = "vector",
-                .order = "pipelined",
-                .exponent = 0,
-                .threshold = 8},
-    ScheduleRow{.name = "default",
-                .target = "gfx942",
+                .valueBuffers = 4},
+    ScheduleRow{.target = "gfx942",
                 .dtype = DType::FP8,
                 .headDimQk = 192,
                 .blockN = 64,
@@ -57,39 +44,37 @@ constexpr std::array kSchedules{
                 .pre = 3,
                 .keyBuffers = 2,
                 .valueBuffers = 2,
-                .rowSum = "vector",
                 .order = "windowed",
                 .exponent = 4,
                 .threshold = 3.9},
-    ScheduleRow{.name = "default",
-                .target = "gfx942",
+    ScheduleRow{.target = "gfx942",
                 .dtype = DType::FP8,
-                .headDimQk = 0,
                 .blockN = 64,
                 .ring = 5,
                 .pre = 3,
                 .keyBuffers = 2,
                 .valueBuffers = 2,
                 .rowSum = "matrix",
-                .order = "pipelined",
                 .exponent = 4,
                 .threshold = 3.9},
-    ScheduleRow{.name = "default",
-                .target = "gfx950",
+    ScheduleRow{.target = "gfx950",
                 .dtype = DType::FP8,
-                .headDimQk = 0,
                 .blockN = 128,
                 .ring = 4,
                 .pre = 3,
                 .keyBuffers = 3,
                 .valueBuffers = 4,
                 .rowSum = "matrix",
-                .order = "pipelined",
                 .exponent = 4,
                 .threshold = 4.8},
 };
 
 constexpr std::uint64_t kTemplateLimit = 1u << 20;
+
+/// The target's FP8 in MLIR's spelling.
+std::string_view fp8TypeName(const Target &target) {
+  return target.fp8 == Fp8Format::E4M3Fnuz ? "f8E4M3FNUZ" : "f8E4M3FN";
+}
 
 /// A row kernel's values are those of its template but for the name of FP8, which the target says.
 Expected<Selection> selectRowKernel(const KernelSpec &spec) {
@@ -101,7 +86,7 @@ Expected<Selection> selectRowKernel(const KernelSpec &spec) {
   for (std::size_t i = 0; i < kernel->parameters.size(); ++i) {
     std::string_view value = spec.row.values[i];
     if (value == "fp8")
-      value = target.fp8 == Fp8Format::E4M3Fnuz ? "f8E4M3FNUZ" : "f8E4M3FN";
+      value = fp8TypeName(target);
     selection.parameters +=
         fmt::format("{}{}={}", i == 0 ? "" : ",", kernel->parameters[i].name, value);
   }
@@ -140,9 +125,7 @@ Expected<Selection> select(const KernelSpec &spec) {
   auto flag = [](bool value) { return value ? "true" : "false"; };
   const bool fp8 = attention.dtype == DType::FP8;
   WAVESMITH_ASSIGN(const Target target, parseTarget(spec.target));
-  const std::string_view input = !fp8                               ? "bf16"
-                                 : target.fp8 == Fp8Format::E4M3Ocp ? "f8E4M3FN"
-                                                                    : "f8E4M3FNUZ";
+  const std::string_view input = fp8 ? fp8TypeName(target) : "bf16";
   Selection selection;
   selection.templateName = "attention";
   selection.schedule = row;

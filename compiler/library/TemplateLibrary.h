@@ -15,18 +15,18 @@ Expected<std::string> templateText(std::string_view name, const std::string &dir
 
 /// A row of the schedule table: what passes need beside the template and its parameters.
 struct ScheduleRow {
-  std::string_view name; ///< as the spec says it; "default" is the one without a name
+  std::string_view name = "default"; ///< as the spec says it; "default" is the one without a name
   std::string_view target;
   DType dtype;
-  int headDimQk;                ///< 0: of every other; such rows stand last
-  int blockN;                   ///< keys of one step
-  int ring;                     ///< operand fragments in flight in a matrix phase
-  int pre;                      ///< of them, read before its barrier
-  int keyBuffers, valueBuffers; ///< tiles in LDS
-  std::string_view rowSum;      ///< "vector" or "matrix"
-  std::string_view order;       ///< "pipelined" or "windowed"
-  double exponent;              ///< log2 of the factor of all weights
-  double threshold;             ///< log2 by which a row may outgrow its reference
+  int headDimQk = 0;                    ///< 0: of every other; such rows stand last
+  int blockN;                           ///< keys of one step
+  int ring;                             ///< operand fragments in flight in a matrix phase
+  int pre;                              ///< of them, read before its barrier
+  int keyBuffers, valueBuffers;         ///< tiles in LDS
+  std::string_view rowSum = "vector";   ///< "vector" or "matrix"
+  std::string_view order = "pipelined"; ///< "pipelined" or "windowed"
+  double exponent = 0;                  ///< log2 of the factor of all weights
+  double threshold = 8;                 ///< log2 by which a row may outgrow its reference
 };
 
 struct Selection {

@@ -5,7 +5,7 @@ namespace wavesmith::compiler {
 using namespace mlir;
 
 DmaStream::DmaStream(KernelFrame &frame, const Source &source) : TileStream(frame, source) {
-  waveOffset_ = frame.emit().mul(frame.groupWave(), image_.waveBytes);
+  waveOffset_ = frame.emit().mul(frame.groupWave(), image_.lineBytes);
 }
 
 Value DmaStream::target(Value buffer) { return frame_.emit().add(waveOffset_, buffer); }

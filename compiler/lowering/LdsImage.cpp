@@ -26,6 +26,7 @@ constexpr int kTransposePadBytes = 64;
 /// The same of eight lines: 32 bytes of each.
 constexpr int kTransposeBytesPadBytes = 32;
 constexpr int kFragmentBytes = 16;
+constexpr int kMostInFlight = 15; ///< LDS operations of a wave that lgkmcnt can count
 
 int log2(int powerOfTwo) { return __builtin_ctz(static_cast<unsigned>(powerOfTwo)); }
 
@@ -150,7 +151,6 @@ LdsImage keyImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
   image.transferBytes = target.maxDmaBytes;
   const int lineData = kLanes * image.transferBytes;
   image.lineBytes = lineData + kPadBytes;
-  image.waveBytes = image.lineBytes;
   setChunks(image, atom);
   if (image.transferBytes == 16 && image.rows == 128)
     return fourthRowsImage(std::move(image), atom);
@@ -214,7 +214,10 @@ LdsImage transposedImage(const MfmaAtom &atom, const Schedule &schedule, int hea
   // Columns in the order of LDS: first those of every dword's element 0, then of element 1, ...
   // A wave writes one group of keys of all columns: those of the 16 bytes of a fragment that the
   // lanes of one half read, which are quads of keys `quadStride` apart.
-  const int dwords = image.rowBytes / 4, imageColumns = std::max(dwords, kBlock);
+  const int dwords = image.rowBytes / 4;
+  if (dwords < 1 || dwords > kLanes)
+    return {};
+  const int imageColumns = std::max(dwords, kBlock);
   const int quadStride = 8, quads = kFragmentBytes / (4 * bytes);
   image.lineBytes = imageColumns * kFragmentBytes + kPadBytes;
   auto columnBytes = [&](int column) {
@@ -269,6 +272,8 @@ LdsImage transposeReadImage(const MfmaAtom &atom, const Schedule &schedule, int 
   image.buffers = schedule.vBuffers;
   image.transferBytes = target.maxDmaBytes;
   const int lineData = kLanes * image.transferBytes;
+  if (image.rowBytes > lineData)
+    return {};
   const int rowsOfLine = lineData / image.rowBytes, laneBits = log2(kLanes / rowsOfLine);
   const int lines = image.rows / rowsOfLine;
   constexpr int readRows = 8;
@@ -277,7 +282,6 @@ LdsImage transposeReadImage(const MfmaAtom &atom, const Schedule &schedule, int 
     return {};
   image.lineBytes = lineData + kTransposePadBytes;
   image.bufferBytes = lines * image.lineBytes;
-  image.waveBytes = image.lineBytes;
   // Line r holds rows r, r + lines, ... Lane 4 r + q of 16 points to row r and quad q of 16
   // columns, and of the quads the middle two change places: a lane's accumulators of quads 0 and 2
   // (or 1 and 3) are then 8 columns in a row.
@@ -319,6 +323,8 @@ LdsImage transposeReadBytesImage(const MfmaAtom &atom, const Schedule &schedule,
   image.buffers = schedule.vBuffers;
   image.transferBytes = target.maxDmaBytes;
   const int lineData = kLanes * image.transferBytes;
+  if (image.rowBytes > lineData)
+    return {};
   const int rowsOfLine = lineData / image.rowBytes, laneBits = log2(kLanes / rowsOfLine);
   const int lines = image.rows / rowsOfLine;
   constexpr int readRows = 16;
@@ -327,7 +333,6 @@ LdsImage transposeReadBytesImage(const MfmaAtom &atom, const Schedule &schedule,
     return {};
   image.lineBytes = lineData + kTransposeBytesPadBytes;
   image.bufferBytes = lines * image.lineBytes;
-  image.waveBytes = image.lineBytes;
   // Row bits 0, 1 and 3 choose one of 8 lines. Bit 2, the half, doubles the lines if there are 16,
   // else the places in a line; there the higher bits are.
   const bool halfInLines = lines == 16;
@@ -436,9 +441,9 @@ std::string unsupportedReason(const KernelShape &shape, const Schedule &schedule
   const LdsImage values = valueImage(atom, schedule, shape.headDimV, target);
   if (!keys.bufferBytes || !values.bufferBytes)
     return fmt::format("steps of {} keys have no LDS image on {}", schedule.blockN, target.name);
-  if (schedule.pre < 1 || schedule.ring < schedule.pre)
-    return fmt::format("ring {} with {} requested ahead: want 1 <= pre <= ring", schedule.ring,
-                       schedule.pre);
+  if (schedule.pre < 1 || schedule.pre > kMostInFlight || schedule.ring < schedule.pre)
+    return fmt::format("ring {} with {} requested ahead: want 1 <= pre <= ring, pre <= {}",
+                       schedule.ring, schedule.pre, kMostInFlight);
   if (schedule.pipelineDistance < 1 || schedule.maxChains < 1 || schedule.sumChains < 1 ||
       schedule.maxChains > 8 || schedule.sumChains > 8)
     return "softmax pipeline distance and chains: want 1..8";

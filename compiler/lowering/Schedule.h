@@ -89,7 +89,7 @@ struct Transfer {
   int segment;
   int row;    ///< added to Segment::globalRow
   int column; ///< bytes into the row, the instruction's immediate offset
-  int lds;    ///< LDS byte that lane 0 of wave 0 fills (DMA only), buffer and waveBytes excluded
+  int lds; ///< LDS byte that lane 0 of wave 0 fills (DMA only), buffer and the wave's line excluded
 };
 
 /// What a wave reads of LDS at once: bytes of each lane, one operand or several.
@@ -117,7 +117,6 @@ struct LdsImage {
   std::vector<Segment> segments;
   std::vector<Transfer> transfers;
   int transferBytes = 4;  ///< of a lane
-  int waveBytes = 0;      ///< DMA target per wave
   int fragmentBytes = 16; ///< of a lane
   /// The reads that make a fragment: LDS bytes from its immediate.
   std::vector<int> pieces{0};

@@ -37,6 +37,10 @@ struct AssignRowsPass : impl::AssignRowsBase<AssignRowsPass> {
         bound = access->emitOpError() << "has unbound parameters";
         return;
       }
+      if (tile.getElementType().getIntOrFloatBitWidth() < 8) {
+        bound = access->emitOpError() << "has elements of less than a byte";
+        return;
+      }
       widest = std::max<int64_t>(widest, tile.getElementType().getIntOrFloatBitWidth() / 8);
       sizes.push_back({access, tile.getDim(0)});
       if (first != 0)

@@ -44,6 +44,8 @@ struct FormSoftmaxPass : impl::FormSoftmaxBase<FormSoftmaxPass> {
     const TargetFacts *facts = findTarget(kernel.getTarget().value_or(""));
     if (!facts)
       return kernel.emitOpError() << "has no target; run wavesmith-select-atoms first";
+    if (!softmax.getWeights().getType().isBound())
+      return softmax.emitOpError() << "has unbound parameters; run wavesmith-bind-parameters first";
     Type weights = softmax.getWeights().getType().getElementType();
     std::optional<ElementType> element = elementOf(weights);
     if (!element)

@@ -37,6 +37,11 @@ struct InsertWaitsPass : impl::InsertWaitsBase<InsertWaitsPass> {
   // precede their barrier. Of the tiles requested since then, all may be in flight.
   LogicalResult runOnLoop(tile::ForKeysOp loop) {
     auto kernel = loop->getParentOfType<tile::KernelOp>();
+    if (!kernel)
+      return loop.emitOpError() << "stands outside a kernel";
+    if (loop.getSchedule()->getWaves() < 2)
+      return loop.emitOpError() << "has " << loop.getSchedule()->getWaves()
+                                << " waves; want two groups of some";
     const TargetFacts *target = findTarget(kernel.getTarget().value_or(""));
     if (!target)
       return kernel.emitOpError() << "has no target; run wavesmith-select-atoms first";

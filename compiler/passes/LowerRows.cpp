@@ -3,6 +3,7 @@
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/Dialect/Math/IR/Math.h>
 
+#include "compiler/passes/Elements.h"
 #include "compiler/rows/RowEmitter.h"
 #include "dialects/tile/Tile.h"
 
@@ -15,8 +16,15 @@ namespace wavesmith::compiler {
 
 namespace {
 
+constexpr int64_t kMostRows = 1 << 20; ///< of a workgroup
+
 /// Everything that the emitter relies on and that no verifier of an op can know.
 LogicalResult check(tile::KernelOp kernel, StringRef target, int64_t threads) {
+  const TargetFacts *facts = findTarget(target);
+  if (!facts)
+    return kernel.emitOpError() << "is for " << target << ", which is no target";
+  if (threads < kWaveLanes || threads > 1024 || threads % kWaveLanes != 0)
+    return kernel.emitOpError() << "cannot have " << threads << " threads; want whole waves";
   if (!kernel.getBody().hasOneBlock())
     return kernel.emitOpError() << "has one block";
   for (BlockArgument argument : kernel.getBody().getArguments()) {
@@ -29,8 +37,9 @@ LogicalResult check(tile::KernelOp kernel, StringRef target, int64_t threads) {
   WalkResult result = kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto rows = llvm::dyn_cast<tile::ForRowsOp>(op); rows && rows.getLayout()) {
       int64_t lanes = rows.getLayout()->getLanes(), chunk = rows.getLayout()->getChunk();
-      if (lanes <= 0 || lanes > kWaveLanes || !llvm::isPowerOf2_64(lanes) || chunk <= 0 ||
-          chunk > 16 || !llvm::isPowerOf2_64(chunk) || rows.getLayout()->getRows() <= 0) {
+      if (lanes <= 0 || lanes > kWaveLanes || !llvm::isPowerOf2_64(lanes) || chunk < 2 ||
+          chunk > 16 || !llvm::isPowerOf2_64(chunk) || rows.getLayout()->getRows() <= 0 ||
+          rows.getLayout()->getRows() > kMostRows) {
         op->emitOpError() << "layout " << *rows.getLayout() << " does not fit a wave";
         return WalkResult::interrupt();
       }
@@ -67,8 +76,7 @@ LogicalResult check(tile::KernelOp kernel, StringRef target, int64_t threads) {
         return WalkResult::interrupt();
       }
       Type element = tile.getElementType();
-      bool fnuz = llvm::isa<Float8E4M3FNUZType>(element);
-      if (isFp8(element) ? fnuz != (target == "gfx942") || rows.getLayout()->getChunk() < 4
+      if (isFp8(element) ? elementOf(element) != facts->fp8 || rows.getLayout()->getChunk() < 4
                          : !(element.isF32() || element.isBF16() || element.isF16() ||
                              element.isInteger(32))) {
         op->emitOpError() << "gives elements of " << element << ", which " << target

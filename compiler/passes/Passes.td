@@ -3,7 +3,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-// In pipeline order. Down to assign-layouts nothing knows a vendor; place-in-lds to lower-tile know
+// In pipeline order. Down to assign-layouts nothing knows a vendor; form-softmax to lower-tile know
 // what the target's facts and atoms say.
 
 def BindParameters : Pass<"wavesmith-bind-parameters", "::mlir::ModuleOp"> {

@@ -48,7 +48,6 @@ struct PlaceInLdsPass : impl::PlaceInLdsBase<PlaceInLdsPass> {
 
     tile::TileType type = load.getTile().getType();
     Schedule schedule;
-    schedule.blockM = dot.getResult().getType().getDim(0);
     schedule.blockN = type.getDim(0);
     schedule.kBuffers = keyBuffers;
     schedule.vBuffers = valueBuffers;

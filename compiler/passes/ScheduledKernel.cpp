@@ -80,6 +80,8 @@ private:
 
   /// The kernel's arguments that a scalar is the product of; false if it is anything else.
   bool readFactors(Value value, std::multiset<unsigned> &factors) {
+    if (factors.size() > 3) // no product here has more; a chain of squares would never end
+      return false;
     if (auto argument = llvm::dyn_cast<BlockArgument>(value)) {
       factors.insert(argument.getArgNumber());
       return argument.getOwner() == &kernel_.getBody().front();
@@ -129,7 +131,7 @@ private:
       queries_ = load.getTile();
       tile::TileType type = load.getTile().getType();
       std::optional<ElementType> element = elementOf(type.getElementType());
-      if (!element)
+      if (!element || atoms(*result_.target, *element).empty())
         return load.emitOpError() << "of " << type.getElementType() << " cannot be lowered";
       result_.shape.element = *element;
       result_.shape.headDimQk = static_cast<int>(type.getDim(1));
@@ -209,7 +211,9 @@ private:
       if (auto apply = llvm::dyn_cast<tile::ApplyOp>(op)) {
         auto function =
             SymbolTable::lookupNearestSymbolFrom<tile::ScoreOp>(apply, apply.getFunctionAttr());
-        std::optional<UpperLimit> limit = UpperLimit::match(function);
+        std::optional<UpperLimit> limit;
+        if (function)
+          limit = UpperLimit::match(function);
         if (apply.getScores() != scores || softmax_ || !limit)
           return apply.emitOpError() << "of " << apply.getFunctionAttr()
                                      << " is not a mask before the softmax: not supported yet";
@@ -238,8 +242,8 @@ private:
     result_.schedule.order = form.getOrder() == tile::SoftmaxOrder::Windowed
                                  ? SoftmaxOrder::Windowed
                                  : SoftmaxOrder::Pipelined;
-    result_.schedule.weightExponent = form.getExponent().getValue().convertToFloat();
-    result_.schedule.rescaleThreshold = form.getThreshold().getValue().convertToFloat();
+    result_.schedule.weightExponent = static_cast<float>(form.getExponent().getValueAsDouble());
+    result_.schedule.rescaleThreshold = static_cast<float>(form.getThreshold().getValueAsDouble());
     return success();
   }
 
@@ -259,22 +263,21 @@ private:
   }
 
   LogicalResult readMatrixPhase(tile::PhaseOp phase) {
-    tile::DotOp &values = values_, &scores = scores_;
     for (Operation &op : phase.getBody().front().without_terminator()) {
       if (auto load = llvm::dyn_cast<tile::LoadOp>(op)) {
         if (failed(readStagedLoad(load)))
           return failure();
       } else if (auto dot = llvm::dyn_cast<tile::DotOp>(op)) {
         bool lead = dot.getTransposed() && dot.getLhs() == queries_;
-        bool first = lead ? static_cast<bool>(values) : !scores && dot.getAcc();
-        if (failed(check(dot, first, lead ? scores : values,
+        bool first = lead ? static_cast<bool>(values_) : !scores_ && dot.getAcc();
+        if (failed(check(dot, first, lead ? scores_ : values_,
                          "weights times values, then the next step's scores")))
           return failure();
       } else {
         return op.emitOpError() << "cannot be lowered in a matrix phase";
       }
     }
-    if (!values || !scores)
+    if (!values_ || !scores_)
       return phase.emitOpError() << "needs both products of a step";
     return success();
   }

@@ -298,7 +298,7 @@ LogicalResult RowEmitter::emitConvert(tile::ConvertOp op) {
 }
 
 void RowEmitter::emitReduce(tile::ReduceOp op) {
-  // Neighbours first, so that the order is that of a tree whatever the layout.
+  // Neighbours first, then runs, then lanes: one order for a layout.
   RowElements values = tiles_.at(op.getInput());
   while (values.size() > 1) {
     RowElements halves;

@@ -26,16 +26,19 @@ u32 dwordBits(const Bits &bits, u32 dword) {
   return static_cast<u32>(bits[dword / 16] >> (dword % 16 * 4)) & 15;
 }
 
-bool join(GroupClocks &to, const GroupClocks &from) {
-  bool grew = false;
+void join(GroupClocks &to, const GroupClocks &from) {
   if (to.size() < from.size())
     to.resize(from.size());
   for (std::size_t i = 0; i < from.size(); ++i)
-    if (from[i] > to[i]) {
-      to[i] = from[i];
-      grew = true;
-    }
-  return grew;
+    to[i] = std::max(to[i], from[i]);
+}
+
+/// Would a join with these clocks tell nothing new?
+bool covers(const GroupClocks &known, const GroupClocks &others) {
+  for (std::size_t i = 0; i < others.size(); ++i)
+    if (others[i] > (i < known.size() ? known[i] : 0))
+      return false;
+  return true;
 }
 
 } // namespace
@@ -185,14 +188,11 @@ void GlobalRaces::release(GroupLog &log, u64 address) {
 
 void GlobalRaces::acquire(GroupLog &log, u64 address) {
   auto found = released_.find(address / 4);
-  if (found == released_.end())
-    return;
-  GroupClocks after = log.known;
-  if (!join(after, found->second))
+  if (found == released_.end() || covers(log.known, found->second))
     return;
   // What was done before knew less.
   merge(log);
-  log.known = std::move(after);
+  join(log.known, found->second);
 }
 
 } // namespace wavesmith::emulator

@@ -52,9 +52,7 @@ u8 passesOf(const Inst &inst, bool gfx950) {
 }
 
 bool isMemory(const Inst &inst) {
-  return inst.row->format == Format::Ds || inst.row->format == Format::Mubuf ||
-         inst.row->format == Format::Flat || inst.row->format == Format::Global ||
-         inst.row->format == Format::Scratch;
+  return inst.row->format == Format::Ds || isVectorMemory(inst.row->format);
 }
 
 } // namespace

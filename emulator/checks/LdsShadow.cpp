@@ -156,9 +156,10 @@ void LdsShadow::read(Machine &machine, Wave &wave, const LdsFootprint &access) {
   const u32 *writes = writes_.data();
   u32 sequence = keySequence(access.sequence);
   bool bad = false;
-  bool whole = access.bytes >= 4 && std::all_of(access.address, access.address + kLanes,
-                                                [](u32 address) { return address % 4 == 0; });
-  if (whole && access.bytes == 16 && access.lanes == ~u64{0} && overwritten_.empty()) {
+  bool whole = access.bytes == 16 && access.lanes == ~u64{0} && overwritten_.empty() &&
+               std::all_of(access.address, access.address + kLanes,
+                           [](u32 address) { return address % 4 == 0; });
+  if (whole) {
     for (int lane = 0; lane < kLanes; ++lane) {
       u32 dword = access.address[lane] / 4;
       for (u32 i = dword; i < dword + 4; ++i) {

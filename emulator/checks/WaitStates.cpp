@@ -88,9 +88,7 @@ constexpr Rule kRules[] = {
 void markHazards(Inst &inst) {
   const Row &row = *inst.row;
   bool matrix = row.use == Use::Matrix || row.use == Use::SparseMatrix;
-  bool memory = row.format == Format::Mubuf || row.format == Format::Mtbuf ||
-                row.format == Format::Flat || row.format == Format::Global ||
-                row.format == Format::Scratch;
+  bool memory = isVectorMemory(row.format);
   if (inst.isVector && !matrix) {
     if (inst.vectorWriteCount)
       inst.produces |= kWritesVector;
@@ -125,7 +123,7 @@ void markHazards(Inst &inst) {
       inst.consumes |= kMemoryScalar;
     if (inst.lds || row.use == Use::LdsDma)
       inst.consumes |= kUsesM0;
-  } else if (row.access.laneAddress) {
+  } else if (row.access.addressFromM0()) {
     inst.consumes |= kUsesM0;
   } else if (!inst.isVector && writesScalar(inst, kM0) && row.format != Format::Smem) {
     inst.produces |= kScalarWritesM0;

@@ -15,11 +15,6 @@ std::string registerName(const Machine &machine, int reg, bool vector) {
   return reg >= accum ? fmt::format("a{}", reg - accum) : fmt::format("v{}", reg);
 }
 
-bool isVectorMemory(Format format) {
-  return format == Format::Mubuf || format == Format::Mtbuf || format == Format::Flat ||
-         format == Format::Global || format == Format::Scratch;
-}
-
 bool covers(const Operand &operand, int reg, bool vector) {
   return operand.kind == (vector ? OperandKind::Vector : OperandKind::Scalar) &&
          reg >= operand.index && reg < operand.index + operand.words;

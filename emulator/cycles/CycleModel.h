@@ -1,7 +1,8 @@
 #pragma once
 // From the traces of a launch to its modelled time: each sampled workgroup is replayed on a compute
 // unit with its neighbours, the others take their time from their size, and all are placed over
-// XCDs and compute units. Pure functions; any thread.
+// XCDs and compute units. Pure functions but for the trace file,
+// which one launch writes at a time; any thread.
 
 #include "emulator/cycles/CycleReport.h"
 #include "emulator/cycles/Trace.h"

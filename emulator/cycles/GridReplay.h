@@ -1,7 +1,7 @@
 #pragma once
 // The whole grid replayed, every workgroup beside its real neighbours: what the composition from
 // samples (CycleModel) is compared with, and exact for the model's rules. For small grids. Pure
-// functions; any thread.
+// functions but for the trace file, which one launch writes at a time; any thread.
 
 #include <unordered_set>
 #include <vector>

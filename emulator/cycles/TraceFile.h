@@ -1,7 +1,8 @@
 #pragma once
 // A file that Perfetto (ui.perfetto.dev) opens: Chrome's JSON trace events, written as they come.
 // It appears under its name with the end of the first launch and is valid JSON whenever no launch
-// runs; launches follow one another on its time axis. One launch at a time.
+// runs and every write succeeded; launches follow one another on its time axis. One launch at a
+// time.
 
 #include <cstdint>
 #include <cstdio>

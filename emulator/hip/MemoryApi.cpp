@@ -163,7 +163,10 @@ hipError_t hipMallocPitch(void **pointer, size_t *pitch, size_t width, size_t he
     if (!pitch)
       return fail(hipErrorInvalidValue, "null pitch");
     *pitch = (width + 127) & ~size_t{127};
-    return allocateInto(pointer, *pitch * height);
+    std::size_t bytes = 0;
+    if (*pitch < width || __builtin_mul_overflow(*pitch, height, &bytes))
+      return fail(hipErrorOutOfMemory, "{} rows of {} bytes", height, width);
+    return allocateInto(pointer, bytes);
   });
 }
 hipError_t hipMallocManaged(void **pointer, size_t bytes, unsigned flags) {

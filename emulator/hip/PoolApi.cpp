@@ -11,6 +11,7 @@ using namespace wavesmith::hipfront;
 namespace {
 
 struct Pool {
+  std::mutex mutex; ///< of what follows but for the device
   std::uint64_t releaseThreshold = 0, high = 0;
   int reuse[3] = {1, 1, 1}; ///< hipMemPoolReuse*: kept, nothing depends on them
   int device = 0;
@@ -45,12 +46,16 @@ public:
     const std::lock_guard lock(mutex_);
     return defaultOf(device);
   }
-  hipMemPool_t &current(int device) {
+  hipMemPool_t current(int device) {
     const std::lock_guard lock(mutex_);
     hipMemPool_t &pool = current_[device];
     if (!pool)
       pool = defaultOf(device);
     return pool;
+  }
+  void setCurrent(int device, hipMemPool_t pool) {
+    const std::lock_guard lock(mutex_);
+    current_[device] = pool;
   }
 
 private:
@@ -92,6 +97,7 @@ hipError_t allocateFrom(hipMemPool_t handle, void **pointer, std::size_t bytes,
     return hipSuccess;
   std::uint64_t address = 0;
   WAVESMITH_HIP_TRY(Front::get().allocate(bytes, &address, handle));
+  const std::lock_guard lock(pool->mutex);
   pool->high = std::max(pool->high, Front::get().bytesOfPool(handle));
   *pointer = reinterpret_cast<void *>(address);
   return hipSuccess;
@@ -102,6 +108,7 @@ hipError_t attribute(hipMemPool_t handle, hipMemPoolAttr name, void *value, bool
   WAVESMITH_HIP_TRY(findPool(handle, &pool));
   if (!value)
     return fail(hipErrorInvalidValue, "null value");
+  const std::lock_guard lock(pool->mutex);
   auto *wide = static_cast<std::uint64_t *>(value);
   switch (name) {
   case hipMemPoolReuseFollowEventDependencies:
@@ -198,7 +205,7 @@ hipError_t hipDeviceSetMemPool(int device, hipMemPool_t handle) {
     std::shared_ptr<Pool> pool;
     WAVESMITH_HIP_TRY(Front::get().checkDevice(device));
     WAVESMITH_HIP_TRY(findPool(handle, &pool));
-    Pools::get().current(device) = handle;
+    Pools::get().setCurrent(device, handle);
     return hipSuccess;
   });
 }
@@ -238,6 +245,8 @@ hipError_t hipMemPoolSetAccess(hipMemPool_t handle, const hipMemAccessDesc *list
   return guarded([&] {
     std::shared_ptr<Pool> pool;
     WAVESMITH_HIP_TRY(findPool(handle, &pool));
+    if (!list && count)
+      return fail(hipErrorInvalidValue, "null list of {}", count);
     for (std::size_t i = 0; i < count; ++i)
       WAVESMITH_HIP_TRY(Front::get().checkDevice(list[i].location.id));
     return hipSuccess;

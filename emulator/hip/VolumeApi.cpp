@@ -28,6 +28,8 @@ hipError_t copyVolume(const Volume &volume, hipMemcpyKind kind, hipStream_t stre
       return fail(hipErrorInvalidPitchValue,
                   "{} bytes from {} on in rows of {}, {} rows from {} on in slices of {}",
                   volume.width, side->x, side->pitch, volume.height, side->y, side->rows);
+  if (volume.width == 0 || volume.height == 0)
+    return hipSuccess;
   for (std::size_t i = 0; i < volume.depth; ++i) {
     const Pitched slice = {volume.to.slice(i), volume.to.pitch, volume.from.slice(i),
                            volume.from.pitch,  volume.width,    volume.height};
@@ -59,9 +61,11 @@ hipError_t copy3D(const hipMemcpy3DParms *p, hipStream_t stream, bool wait) {
   });
 }
 
-/// One side of a driver descriptor; the memory type says which pointer counts.
+/// One side of a driver descriptor; the memory type says which pointer counts. Host memory is 0 for
+/// clients of ROCm 5, and 1 for later ones, where that was device memory before.
 template <typename Descriptor, bool kTo> Side sideOf(const Descriptor &d) {
-  const bool host = (kTo ? d.dstMemoryType : d.srcMemoryType) == hipMemoryTypeHost;
+  const int type = static_cast<int>(kTo ? d.dstMemoryType : d.srcMemoryType);
+  const bool host = type == 0 || (type == 1 && !(kTo ? d.dstDevice : d.srcDevice));
   const void *pointer = kTo ? (host ? d.dstHost : d.dstDevice) : (host ? d.srcHost : d.srcDevice);
   return {static_cast<std::byte *>(const_cast<void *>(pointer)),
           kTo ? d.dstPitch : d.srcPitch,
@@ -100,6 +104,8 @@ hipError_t copyDriver3D(const HIP_MEMCPY3D *d, hipStream_t stream, bool wait) {
 hipError_t fill3D(const hipPitchedPtr &to, int value, const hipExtent &extent, hipStream_t stream,
                   bool wait) {
   return guarded([&] {
+    if (extent.width == 0 || extent.height == 0)
+      return hipSuccess;
     if (extent.width > to.pitch || (extent.depth > 1 && extent.height > to.ysize))
       return fail(hipErrorInvalidValue, "{}x{}x{} in slices of {} rows of {}", extent.width,
                   extent.height, extent.depth, to.ysize, to.pitch);
@@ -119,7 +125,12 @@ hipError_t hipMalloc3D(hipPitchedPtr *pointer, hipExtent extent) {
   if (!pointer)
     return guarded([] { return fail(hipErrorInvalidValue, "null result pointer"); });
   *pointer = {nullptr, 0, extent.width, extent.height};
-  return hipMallocPitch(&pointer->ptr, &pointer->pitch, extent.width, extent.height * extent.depth);
+  std::size_t rows = 0;
+  if (__builtin_mul_overflow(extent.height, extent.depth, &rows))
+    return guarded([&] {
+      return fail(hipErrorOutOfMemory, "{} slices of {} rows", extent.depth, extent.height);
+    });
+  return hipMallocPitch(&pointer->ptr, &pointer->pitch, extent.width, rows);
 }
 hipError_t hipMemAllocPitch(hipDeviceptr_t *pointer, size_t *pitch, size_t width, size_t height,
                             unsigned elementSize) {

@@ -16,12 +16,12 @@ bool Decoding::ds() {
   if (row().use == Use::NoOperands)
     return true;
   int words = std::max(1, access.bytes / 4);
-  if (!access.laneAddress && !access.counter) {
+  if (!access.addressFromM0()) {
     inst_.source[0] = operands_.vector(bits(high(), 0, 8), 1, false);
     operands_.read(inst_.source[0], 0);
   }
   inst_.sourceCount = 1;
-  if (access.laneAddress)
+  if (access.addressFromM0())
     operands_.readScalar(kM0, 1, 0);
   bool hasData = row().use == Use::Store || (row().use == Use::Atomic && !access.counter) ||
                  (row().use == Use::Exchange && access.second);

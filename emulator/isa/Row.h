@@ -96,9 +96,15 @@ struct Access {
   bool second = false;  ///< DS: a second data operand
   // DS: no address register.
   bool laneAddress = false; ///< M0 and the lane number are the address
-  bool counter = false;     ///< one dword, to which the number of active lanes is added
-  u8 components = 0;        ///< typed buffers: 1 to 4; `bytes` is then what the registers hold
+  bool counter = false;     ///< one dword at M0, to which the number of active lanes is added
+  bool addressFromM0() const { return laneAddress || counter; }
+  u8 components = 0; ///< typed buffers: 1 to 4; `bytes` is then what the registers hold
 };
+
+inline bool isVectorMemory(Format format) {
+  return format == Format::Mubuf || format == Format::Mtbuf || format == Format::Flat ||
+         format == Format::Global || format == Format::Scratch;
+}
 
 /// Vector rows: which modifier bits the encodings have.
 struct VectorFields {

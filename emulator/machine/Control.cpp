@@ -63,12 +63,8 @@ u32 hardwareRegister(Machine &machine, Wave &wave, u32 id) {
   }
   case 15: // SH_MEM_BASES
     return (kPrivateAperture >> 16) | kSharedAperture;
-  case 20: { // XCC_ID: workgroups go to the eight XCDs in turn
-    u64 index = machine.group.id[0] +
-                u64{machine.launch.grid[0]} *
-                    (machine.group.id[1] + u64{machine.launch.grid[1]} * machine.group.id[2]);
-    return static_cast<u32>(index % 8);
-  }
+  case 20: // XCC_ID: workgroups go to the eight XCDs in turn
+    return static_cast<u32>(machine.groupIndex() % 8);
   default:
     return 0;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <iterator>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -16,8 +17,9 @@ namespace {
 /// A workgroup that waits for none is done within its first turn more often than not, and its
 /// machine is free for the next. Whoever needs longer may be waiting: it gets short turns.
 constexpr u64 kFirstTurn = u64{1} << 16, kLaterTurn = u64{1} << 13;
-/// What the registers of waves that wait for each other may cost the host: about 1 GiB.
-constexpr u64 kMaxWaves = 8192;
+/// Of waves that wait for each other: all that the largest chip holds, as a cooperative launch may
+/// need. Their registers cost the host up to 290 KB each, as far as they are used.
+constexpr u64 kMaxWaves = 304 * 32;
 /// Workgroups that may be ahead of the oldest one that still runs, with their footprints.
 constexpr u64 kMaxAhead = 256;
 constexpr u64 kMaxShuffled = u64{1} << 24;
@@ -201,6 +203,14 @@ private:
       result_.faults[index].push_back(std::move(fault));
     if (!faults.warnings.empty())
       result_.warnings[index] = std::move(faults.warnings);
+    trim(result_.faults);
+    trim(result_.warnings);
+  }
+
+  /// Of the entries, none of which is empty, the first ones are shown: the rest need no memory.
+  void trim(std::map<u64, std::vector<Fault>> &all) const {
+    while (all.size() > static_cast<std::size_t>(launch_.options->maxFaults))
+      all.erase(std::prev(all.end()));
   }
 
   void count(const Machine &machine) {
@@ -231,6 +241,7 @@ private:
                       Access32::wave(conflict.earlierBy), verb(conflict.earlierUse),
                       earlier.row ? earlier.row->name : "?", launch_.program->place(earlier))));
     }
+    trim(result_.faults);
   }
 
   const Launch &launch_;

@@ -91,7 +91,7 @@ void putHidden(std::vector<std::byte> &block, const KernelArgument &argument,
 /// 13-bit size in KiB gives each), and SGPRs set up at the start.
 constexpr u32 kMaxScratchBytes = 131056;
 constexpr int kMaxUserScalars = 16;
-constexpr u64 kMaxReplayedGroups = 4096; ///< whose traces fit in memory
+constexpr u64 kMaxReplayedGroups = 4096; ///< bounds the traces' memory, with their own length
 
 int userScalars(const KernelDescriptor &descriptor) {
   constexpr int kWords[] = {4, 2, 2, 2, 2, 2, 1}; // by the bits of the kernel code properties

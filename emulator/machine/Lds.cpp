@@ -10,7 +10,7 @@ namespace wavesmith::emulator {
 namespace {
 
 void checkOperands(Machine &machine, Wave &wave, const Inst &inst, const PendingOp &op) {
-  if (inst.row->access.laneAddress && (wave.scalarState[kM0] & kInvalid) &&
+  if (inst.row->access.addressFromM0() && (wave.scalarState[kM0] & kInvalid) &&
       (~wave.scalarValid[kM0] & 0xffff))
     machine.fault(CheckKind::Uninitialised, wave, inst, -1,
                   "M0, which is the LDS address, was never fully written");
@@ -66,7 +66,7 @@ template <int kWords> bool readFast(Machine &machine, Wave &wave, PendingOp &op)
     return false;
   u32 *to = wave.lanes(inst.destination.index);
   const u8 *from = group.lds.data() + offset, *validity = group.ldsValid.data() + offset;
-  bool tracks = machine.tracksValidity() && !group.ldsAllValid;
+  bool tracks = machine.tracksValidity();
   if (tracks) {
     u32 all = ~0u;
     for (int lane = 0; lane < kLanes; ++lane) {
@@ -100,7 +100,7 @@ void landRead(Machine &machine, Wave &wave, PendingOp &op) {
   const Access &access = inst.row->access;
   Workgroup &group = machine.group;
   int words = access.bytes < 4 ? 1 : access.bytes / 4;
-  bool tracks = machine.tracksValidity() && !group.ldsAllValid;
+  bool tracks = machine.tracksValidity();
   alignas(64) u32 result[8][kLanes], valid[8][kLanes];
   u32 allValid = ~0u;
   for (int element = 0; element < access.count; ++element) {
@@ -168,7 +168,7 @@ void landWrite(Machine &machine, Wave &, PendingOp &op) {
       for (int word = 0; word < words; ++word)
         line[word] = op.data[element * words + word][lane] >> (access.high ? 16 : 0);
       std::memcpy(&group.lds[address], line, access.bytes);
-      if (!machine.tracksValidity() || group.ldsAllValid)
+      if (!machine.tracksValidity())
         continue;
       for (int word = 0; word < words; ++word)
         line[word] = op.valid[element * words + word][lane] >> (access.high ? 16 : 0);
@@ -181,7 +181,7 @@ void landWrite(Machine &machine, Wave &, PendingOp &op) {
 template <typename T> bool transposeFast(Machine &machine, Wave &wave, PendingOp &op) {
   Workgroup &group = machine.group;
   constexpr int kElements = 8 / sizeof(T);
-  bool tracks = machine.tracksValidity() && !group.ldsAllValid;
+  bool tracks = machine.tracksValidity();
   u32 *low = wave.lanes(op.inst->destination.index), *high = low + kLanes;
   if (op.lanes != ~u64{0})
     return false;
@@ -341,9 +341,9 @@ void ldsAccess(Machine &machine, Wave &wave, const Inst &inst) {
     const u32 *addresses = wave.lanes(inst.source[0].index);
     for (int lane = 0; lane < kLanes; ++lane)
       op.address[lane] = addresses[lane];
-  } else { // M0 and the lane, or the instruction's offset alone
+  } else { // M0, and for some the lane
     bool byLane = inst.row->access.laneAddress;
-    u32 base = byLane ? wave.scalar[kM0] & 0xffff : 0;
+    u32 base = wave.scalar[kM0] & 0xffff;
     for (u32 lane = 0; lane < kLanes; ++lane)
       op.address[lane] = base + (byLane ? 4 * lane : 0);
   }

@@ -35,7 +35,7 @@ void landSwap(Machine &machine, Wave &wave, PendingOp &op) {
   const Access &access = inst.row->access;
   Workgroup &group = machine.group;
   int words = access.bytes / 4;
-  bool tracks = machine.tracksValidity() && !group.ldsAllValid;
+  bool tracks = machine.tracksValidity();
   Results before;
   for (u64 rest = op.lanes; rest; rest &= rest - 1) {
     int lane = std::countr_zero(rest);
@@ -74,7 +74,7 @@ void landCounter(Machine &machine, Wave &wave, PendingOp &op) {
   if (address + 4 <= group.ldsBytes) {
     u32 old, valid = ~0u;
     std::memcpy(&old, &group.lds[address], 4);
-    if (machine.tracksValidity() && !group.ldsAllValid)
+    if (machine.tracksValidity())
       std::memcpy(&valid, &group.ldsValid[address], 4);
     auto next = static_cast<u32>(applyAtomic(static_cast<AtomicKind>(access.atomic), old,
                                              static_cast<u64>(std::popcount(op.lanes)), 0, 4));

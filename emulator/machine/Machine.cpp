@@ -43,7 +43,10 @@ Machine::Machine(const Launch &launch)
       throw std::bad_alloc();
     auto address = reinterpret_cast<std::uintptr_t>(wave->storage.get());
     wave->vector = wave->storage.get() + (64 - address % 64) % 64 / 4;
-    wave->vectorValid = std::make_unique<LaneValidity[]>(kVectorRegisters + 64);
+    wave->vectorValid.reset(
+        static_cast<LaneValidity *>(std::calloc(kVectorRegisters + 64, sizeof(LaneValidity))));
+    if (!wave->vectorValid)
+      throw std::bad_alloc();
     wave->scratch.resize(std::size_t{launch.scratchBytes} * kLanes);
     wave->scratchValid.resize(wave->scratch.size());
     group.waves.push_back(std::move(wave));
@@ -77,7 +80,6 @@ void Machine::startWaves(std::array<u32, 3> id) {
     std::memcpy(&group.lds[i], &value, 4);
   }
   std::fill(group.ldsValid.begin(), group.ldsValid.end(), tracksValidity_ ? 0 : 0xff);
-  group.ldsAllValid = !tracksValidity_;
   if (checksLds_)
     group.shadow.reset();
   u32 threads = launch.block[0] * launch.block[1] * launch.block[2];
@@ -285,6 +287,8 @@ bool Machine::releaseBarrier() {
       wave->ldsDoneAt[wave->barriers & 1] = wave->vectorDoneAt[wave->barriers & 1] = ~u64{0};
     } else {
       wave->atBarrier = wave->stopped = false;
+      if (wave->redirected) [[unlikely]]
+        redirect(*wave);
     }
     ++wave->barriers;
   }

@@ -133,10 +133,11 @@ public:
   void setValid(Wave &wave, int reg, u64 lanesMask, const LaneValidity &valid);
   void setAllValid(Wave &wave, int reg, u64 lanesMask);
 
+  u64 groupIndex() const; ///< in the grid
+
 private:
   void startWaves(std::array<u32, 3> id);
   u64 executed() const;
-  u64 groupIndex() const; ///< in the grid
   template <bool kChecked> void turn(Wave &wave, u64 limit);
   /// Puts the copy that MODE asks for in the place of the wave's next instruction.
   void redirect(Wave &wave);

@@ -155,7 +155,7 @@ void Program::noteSynchronisation(const Inst &inst) {
     releases_ |= row.use == Use::Atomic;
     return;
   }
-  if (row.format != Format::Mubuf && row.format != Format::Global && row.format != Format::Flat)
+  if (!isVectorMemory(row.format) || row.format == Format::Scratch)
     return;
   bool atomic = row.use == Use::Atomic;
   releases_ |= atomic || (row.use == Use::Store && inst.sc1);

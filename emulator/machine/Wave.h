@@ -129,7 +129,7 @@ struct Wave {
   /// [register][lane]; VGPRs first, AGPRs from the kernel's ACCUM_OFFSET.
   std::unique_ptr<u32[], FreeMemory> storage;
   u32 *vector = nullptr;
-  std::unique_ptr<LaneValidity[]> vectorValid;
+  std::unique_ptr<LaneValidity[], FreeMemory> vectorValid;
   u8 vectorState[kVectorRegisters + 64];
   /// Operations in flight to it under vmcnt and under lgkmcnt; a flat load is one of each.
   u8 vectorPending[2][kVectorRegisters + 64];

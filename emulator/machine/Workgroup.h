@@ -18,7 +18,6 @@ public:
   std::vector<u8> lds;
   std::vector<u8> ldsValid; ///< the bits that are defined
   u32 ldsBytes = 0;
-  bool ldsAllValid = false;
   u64 barriers = 0; ///< released
   bool aborted = false;
   LdsShadow shadow;

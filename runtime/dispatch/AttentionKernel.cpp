@@ -1,50 +1,14 @@
 #include "runtime/dispatch/AttentionKernel.h"
 
-#include "runtime/codeobject/Note.h"
+#include "runtime/dispatch/RowKernel.h"
 
 namespace wavesmith {
 
-Expected<KernelInfo> checkKernelObject(const KernelSpec &spec, const CodeObjectBlob &blob) {
-  WAVESMITH_ASSIGN(const CodeObject object, CodeObject::parse(blob.bytes, blob.kernelName));
-  if (object.target() != spec.target)
-    return error(StatusCode::Unsupported, "{}: the object is for {}, the plan for {}",
-                 blob.kernelName, object.target(), spec.target);
-  if (!object.wavesmithNote())
-    return error(StatusCode::Corrupt, "{}: the object carries no Wavesmith note", blob.kernelName);
-  WAVESMITH_ASSIGN(const ObjectNote note, parseNote(*object.wavesmithNote(), blob.kernelName));
-  if (note.spec != spec.text() || note.specKey != spec.key())
-    return error(StatusCode::Corrupt, "{}: the object is of [{}], the plan of [{}]",
-                 blob.kernelName, note.spec, spec.text());
-  if (note.abi != kAttentionLayout)
-    return error(StatusCode::Unsupported,
-                 "{}: the object's argument layout is [{}], this runtime's [{}]", blob.kernelName,
-                 note.abi, kAttentionLayout);
-  WAVESMITH_ASSIGN(const KernelInfo *kernel, object.kernel(blob.kernelName));
-  // The compiler pads to the block's alignment and may append hidden arguments.
-  if (kernel->kernargBytes < sizeof(AttentionArguments))
-    return error(StatusCode::Corrupt, "{}: the kernel takes {} bytes of arguments, we pass {}",
-                 blob.kernelName, kernel->kernargBytes, sizeof(AttentionArguments));
-  if (kernel->maxFlatWorkgroupSize < kAttentionThreads)
-    return error(StatusCode::Corrupt, "{}: the kernel takes up to {} threads, we launch {}",
-                 blob.kernelName, kernel->maxFlatWorkgroupSize, kAttentionThreads);
-  return *kernel;
-}
-
 Expected<AttentionKernel> AttentionKernel::load(HipTablePtr table, const KernelSpec &spec,
                                                 SharedCodeObject object) {
-  AttentionKernel kernel;
-  WAVESMITH_ASSIGN(kernel.info_, checkKernelObject(spec, *object));
-  // Asked again: the emulator's chip may have been changed since the table was opened.
-  WAVESMITH_ASSIGN(const DeviceInfo device, table->queryDevice(table->device().ordinal));
-  if (device.target != spec.target)
-    return error(StatusCode::Unsupported, "the device is a {}, the plan is for {}", device.target,
-                 spec.target);
-  WAVESMITH_ASSIGN(kernel.module_, DeviceModule::load(table, object->bytes, object->kernelName));
-  WAVESMITH_ASSIGN(kernel.function_, kernel.module_.function(object->kernelName));
-  kernel.table_ = std::move(table);
-  kernel.spec_ = spec;
-  kernel.object_ = std::move(object);
-  return kernel;
+  WAVESMITH_ASSIGN(LoadedKernel kernel,
+                   LoadedKernel::load(std::move(table), spec, std::move(object)));
+  return AttentionKernel(std::move(kernel));
 }
 
 Status AttentionKernel::uploadWork(const AttentionPlan &plan, std::uint64_t workspace,
@@ -57,7 +21,7 @@ Status AttentionKernel::uploadWork(const AttentionPlan &plan, std::uint64_t work
   const auto copy = [&](const auto &list, std::uint64_t offset) {
     if (list.empty())
       return Status::ok();
-    return table_->check(table_->hipMemcpyAsync(reinterpret_cast<void *>(workspace + offset),
+    return table().check(table().hipMemcpyAsync(reinterpret_cast<void *>(workspace + offset),
                                                 list.data(), list.size() * sizeof(list[0]),
                                                 hipMemcpyHostToDevice, stream),
                          "hipMemcpyAsync of the work list");
@@ -70,13 +34,16 @@ Status AttentionKernel::launch(const AttentionPlan &plan, const AttentionBuffers
                                hipStream_t stream) const {
   if (plan.work().empty())
     return Status::ok();
-  if (!(plan.spec() == spec_))
+  if (!(plan.spec() == kernel_.spec()))
     return error(StatusCode::InvalidArgument, "the plan is of [{}], the kernel of [{}]",
-                 plan.spec().text(), spec_.text());
+                 plan.spec().text(), kernel_.spec().text());
   const bool merges = !plan.list.merges.empty();
   if (merges && !combine_)
     return Status(StatusCode::InvalidArgument,
                   "the plan has KV splits, but the kernel that merges them is not loaded");
+  if (merges && !(combine_->spec() == plan.combineSpec))
+    return error(StatusCode::InvalidArgument, "the plan merges with [{}], the kernel is [{}]",
+                 plan.combineSpec->text(), combine_->spec().text());
   const CheckedProblem &c = plan.checked;
   const bool hasKeys = c.totalKv > 0, fp8 = c.problem.dtype == DType::FP8;
   const struct {
@@ -116,9 +83,7 @@ Status AttentionKernel::launch(const AttentionPlan &plan, const AttentionBuffers
     arguments.partialOut = buffers.workspace + plan.workspace.partialOut;
     arguments.partialLse = buffers.workspace + plan.workspace.partialLse;
   }
-  WAVESMITH_TRY(wavesmith::launch(*table_, function_,
-                                  {.grid = {plan.grid(), 1, 1}, .block = {kAttentionThreads, 1, 1}},
-                                  std::as_bytes(std::span(&arguments, 1)), stream));
+  WAVESMITH_TRY(kernel_.launch({.x = plan.grid()}, arguments, stream));
   if (!merges)
     return Status::ok();
   return combine_->launch(

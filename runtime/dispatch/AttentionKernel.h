@@ -11,7 +11,7 @@
 
 #include "runtime/codeobject/CodeObject.h"
 #include "runtime/dispatch/AttentionPlan.h"
-#include "runtime/dispatch/RowKernel.h"
+#include "runtime/dispatch/LoadedKernel.h"
 #include "runtime/hip/HipObjects.h"
 #include "runtime/provider/Provider.h"
 
@@ -28,15 +28,14 @@ struct AttentionBuffers {
 
 class AttentionKernel {
 public:
-  /// Refuses an object whose note names another spec or argument layout, whose target is not the
-  /// device's or whose kernel does not take our arguments; the message names both sides.
+  /// As LoadedKernel::load().
   static Expected<AttentionKernel> load(HipTablePtr table, const KernelSpec &spec,
                                         SharedCodeObject object);
-  /// Gives a split attention kernel its merge; launching a plan with splits needs one.
-  void setCombine(LoadedRowKernel combine) { combine_ = std::move(combine); }
+  /// Gives a split attention kernel its merge; launching a plan with splits needs the plan's.
+  void setCombine(LoadedKernel combine) { combine_ = std::move(combine); }
 
-  const KernelInfo &info() const { return info_; }
-  const HipTable &table() const { return *table_; }
+  const KernelInfo &info() const { return kernel_.info(); }
+  const HipTable &table() const { return kernel_.table(); }
 
   /// Enqueues the copy of the plan's work lists to the workspace. The plan must live until the
   /// stream has passed it. Once per workspace, not per launch.
@@ -46,18 +45,10 @@ public:
                 hipStream_t stream) const;
 
 private:
-  AttentionKernel() = default;
+  explicit AttentionKernel(LoadedKernel kernel) : kernel_(std::move(kernel)) {}
 
-  HipTablePtr table_;
-  KernelSpec spec_;
-  SharedCodeObject object_;
-  KernelInfo info_;
-  DeviceModule module_;
-  hipFunction_t function_ = nullptr;
-  std::optional<LoadedRowKernel> combine_;
+  LoadedKernel kernel_;
+  std::optional<LoadedKernel> combine_;
 };
-
-/// What load() checks without a device: for tests and tools.
-Expected<KernelInfo> checkKernelObject(const KernelSpec &spec, const CodeObjectBlob &object);
 
 } // namespace wavesmith

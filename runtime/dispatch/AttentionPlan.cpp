@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numbers>
+#include <utility>
 
 #include "runtime/dispatch/RowKernel.h"
 
@@ -29,6 +30,11 @@ WorkspaceLayout layOut(const WorkList &list, int headDimV) {
 } // namespace
 
 Expected<AttentionPlan> planAttention(const AttentionProblem &problem, const PlanOptions &options) {
+  WAVESMITH_ASSIGN(CheckedProblem checked, checkProblem(problem));
+  return planAttention(std::move(checked), options);
+}
+
+Expected<AttentionPlan> planAttention(CheckedProblem checked, const PlanOptions &options) {
   if (options.splits < 0 || options.splits > kMaxSplits)
     return error(StatusCode::InvalidArgument, "splits is {}; want 0 (automatic) to {}",
                  options.splits, kMaxSplits);
@@ -36,7 +42,7 @@ Expected<AttentionPlan> planAttention(const AttentionProblem &problem, const Pla
     return error(StatusCode::InvalidArgument, "the device has {} compute units on {} XCDs",
                  options.device->computeUnits, options.device->xcds);
   AttentionPlan plan;
-  WAVESMITH_ASSIGN(plan.checked, checkProblem(problem));
+  plan.checked = std::move(checked);
   const CheckedProblem &c = plan.checked;
   const AttentionProblem &p = c.problem;
 
@@ -51,6 +57,8 @@ Expected<AttentionPlan> planAttention(const AttentionProblem &problem, const Pla
   const DeviceShape device = options.device.value_or(deviceShape(p.target));
   plan.list = buildWorkList(p, options.splits, device, workCosts(c.spec, device));
   plan.checked.spec.attention.splitKv = plan.list.slots > 0;
+  if (plan.list.slots > 0)
+    plan.combineSpec = combineSpec(p.target, p.headDimV, p.writeLse);
   plan.workspace = layOut(plan.list, p.headDimV);
 
   const auto bytes = [](std::int64_t stride, const TensorShape &shape) {
@@ -71,13 +79,6 @@ Expected<AttentionPlan> planAttention(const AttentionProblem &problem, const Pla
                      (p.sharedDescales.v ? kSharedDescaleV : 0);
   a.scaleLog2 = static_cast<float>(*p.scale * std::numbers::log2e);
   return plan;
-}
-
-std::optional<KernelSpec> AttentionPlan::combineSpec() const {
-  if (list.merges.empty())
-    return std::nullopt;
-  const AttentionProblem &p = checked.problem;
-  return wavesmith::combineSpec(p.target, p.headDimV, p.writeLse);
 }
 
 double AttentionPlan::flops() const {

@@ -34,11 +34,10 @@ struct AttentionPlan {
   CheckedProblem checked;
   WorkList list; ///< no units: launching does nothing
   WorkspaceLayout workspace;
-  AttentionArguments arguments{}; ///< strides and scale; every address is 0
+  AttentionArguments arguments{};        ///< strides and scale; every address is 0
+  std::optional<KernelSpec> combineSpec; ///< that merges partials; none when no block is split
 
   const KernelSpec &spec() const { return checked.spec; }
-  /// The kernel that merges partials; none when no block is split.
-  std::optional<KernelSpec> combineSpec() const;
   const std::vector<AttentionWorkUnit> &work() const { return list.units; }
   std::uint32_t grid() const { return static_cast<std::uint32_t>(list.units.size()); }
   /// Device memory that the launch needs besides the tensors.
@@ -52,5 +51,6 @@ inline constexpr std::int64_t kMaxWorkUnits = std::int64_t{1} << 25;
 
 Expected<AttentionPlan> planAttention(const AttentionProblem &problem,
                                       const PlanOptions &options = {});
+Expected<AttentionPlan> planAttention(CheckedProblem checked, const PlanOptions &options = {});
 
 } // namespace wavesmith

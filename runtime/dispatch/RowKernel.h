@@ -1,52 +1,14 @@
 #pragma once
-// A kernel around attention on a device: the code object checked against its spec and loaded, then
-// launches, which only enqueue, so they can be captured in a graph. Launching is safe from any
-// thread.
+// The kernels around attention: their specs, arguments and grids, for LoadedKernel. Pure functions.
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <string>
 
-#include "runtime/codeobject/CodeObject.h"
-#include "runtime/hip/HipObjects.h"
-#include "runtime/provider/Provider.h"
+#include "runtime/dispatch/LoadedKernel.h"
 #include "runtime/spec/RowKernelAbi.h"
 
 namespace wavesmith {
-
-/// Workgroups in both dimensions of the grid; with none in one of them, launching does nothing.
-struct RowGrid {
-  std::uint32_t x = 0, y = 0;
-};
-
-class LoadedRowKernel {
-public:
-  /// Refuses an object whose note names another spec or argument layout, whose target is not the
-  /// device's or whose kernel does not take our arguments; the message names both sides.
-  static Expected<LoadedRowKernel> load(HipTablePtr table, const KernelSpec &spec,
-                                        SharedCodeObject object);
-
-  const KernelSpec &spec() const { return spec_; }
-  const KernelInfo &info() const { return info_; }
-
-  /// Enqueues it. `Arguments` is the kernel's struct of RowKernelAbi.h; another size is an error.
-  template <typename Arguments>
-  Status launch(const RowGrid &grid, const Arguments &arguments, hipStream_t stream) const {
-    return launchBytes(grid, std::as_bytes(std::span(&arguments, 1)), stream);
-  }
-
-private:
-  LoadedRowKernel() = default;
-  Status launchBytes(const RowGrid &grid, std::span<const std::byte> arguments,
-                     hipStream_t stream) const;
-
-  HipTablePtr table_;
-  KernelSpec spec_;
-  SharedCodeObject object_;
-  KernelInfo info_;
-  DeviceModule module_;
-  hipFunction_t function_ = nullptr;
-};
 
 //===-- combine_splits -----------------------------------------------------------------------===//
 
@@ -57,7 +19,7 @@ KernelSpec combineSpec(const std::string &target, int headDimV, bool writeLse);
 CombineArguments combineArguments(const AttentionArguments &attention, int headDimV,
                                   std::uint64_t units);
 /// Its grid for that many units.
-RowGrid combineGrid(std::size_t units);
+KernelGrid combineGrid(std::size_t units);
 
 //===-- merge_states, quantize, quantize_concat, amax ----------------------------------------===//
 
@@ -77,7 +39,7 @@ KernelSpec amaxSpec(const std::string &target, int headDim, const QuantizeOption
                     int firstColumn = 0);
 
 /// The grid of these four.
-Expected<RowGrid> rowGrid(const KernelSpec &spec, std::int64_t tokens, std::int64_t heads);
+Expected<KernelGrid> rowGrid(const KernelSpec &spec, std::int64_t tokens, std::int64_t heads);
 
 /// Ok, or an error that names both: queries and keys that are rotated differently have no scores.
 Status checkSameRotation(const KernelSpec &queries, const KernelSpec &keys);

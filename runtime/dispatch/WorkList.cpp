@@ -17,7 +17,16 @@ constexpr std::int64_t kBlock = kAttentionBlockM;
 struct Block {
   std::int32_t sequence, q0, head;
   std::int64_t keys;              ///< that its rows can see
-  std::vector<std::int64_t> cuts; ///< ends of its pieces; the last is `keys`
+  std::vector<std::int64_t> cuts; ///< between its pieces; none: it is whole
+
+  bool split() const { return !cuts.empty(); }
+  /// Calls visit(begin, end) for each piece.
+  template <typename Visit> void forPieces(const Visit &visit) const {
+    std::int64_t begin = 0;
+    for (const std::int64_t cut : cuts)
+      visit(std::exchange(begin, cut), cut);
+    visit(begin, keys);
+  }
 };
 
 /// Keys that row block [q0, q0 + 256) can see: causal is aligned to the bottom right.
@@ -37,8 +46,8 @@ void cutEqually(Block &block, std::int64_t pieces) {
   const std::int64_t granules = granulesOf(block.keys);
   pieces = std::clamp<std::int64_t>(pieces, 1, std::clamp<std::int64_t>(granules, 1, kMaxSplits));
   block.cuts.clear();
-  for (std::int64_t i = 1; i <= pieces; ++i)
-    block.cuts.push_back(std::min(block.keys, granules * i / pieces * kSplitGranularity));
+  for (std::int64_t i = 1; i < pieces; ++i)
+    block.cuts.push_back(granules * i / pieces * kSplitGranularity);
 }
 
 /// A unit as far as its time goes; the heavier is the greater.
@@ -99,11 +108,10 @@ double Search::clocks() const {
   std::vector<Piece> pieces;
   std::size_t slots = 0;
   for (const Block &block : blocks_) {
-    const bool split = block.cuts.size() > 1;
-    slots += split ? block.cuts.size() : 0;
-    std::int64_t begin = 0;
-    for (const std::int64_t end : block.cuts)
-      pieces.push_back({end - std::exchange(begin, end), split});
+    slots += block.split() ? block.cuts.size() + 1 : 0;
+    block.forPieces([&](std::int64_t begin, std::int64_t end) {
+      pieces.push_back({end - begin, block.split()});
+    });
   }
   std::ranges::sort(pieces, std::greater());
   return callClocks(pieces, slots, shape_, costs_);
@@ -121,7 +129,6 @@ bool Search::cutToCapacity(double capacity) {
       const double start = costs_.perUnit + (begin > 0 ? costs_.perPartial : 0);
       if (start + static_cast<double>(block.keys - begin) * costs_.perKey <= left) {
         left -= start + static_cast<double>(block.keys - begin) * costs_.perKey;
-        block.cuts.push_back(block.keys);
         break;
       }
       const double room = (left - costs_.perUnit - costs_.perPartial) / costs_.perKey;
@@ -254,7 +261,6 @@ WorkList buildWorkList(const AttentionProblem &problem, int splits, const Device
   for (const Block &block : blocks) {
     const auto sequence = static_cast<std::size_t>(block.sequence);
     const SequenceLength &length = problem.lengths[sequence];
-    const bool split = block.cuts.size() > 1;
     AttentionWorkUnit unit{};
     unit.qBegin = qBegin[sequence];
     unit.kvBegin = kvBegin[sequence];
@@ -263,21 +269,20 @@ WorkList buildWorkList(const AttentionProblem &problem, int splits, const Device
     unit.q0 = block.q0;
     unit.head = block.head;
     unit.kvHead = static_cast<std::int32_t>(block.head / group);
-    if (split)
+    if (block.split())
       list.merges.push_back(
           {.firstRow = unit.qBegin + unit.q0,
            .rows = static_cast<std::int32_t>(std::min<std::int64_t>(kBlock, length.q - block.q0)),
            .head = unit.head,
            .slot = static_cast<std::int32_t>(list.slots),
-           .slots = static_cast<std::int32_t>(block.cuts.size()),
+           .slots = static_cast<std::int32_t>(block.cuts.size() + 1),
            .reserved = {}});
-    for (const std::int64_t end : block.cuts) {
+    block.forPieces([&](std::int64_t begin, std::int64_t end) {
+      unit.kv0 = static_cast<std::int32_t>(begin);
       unit.kv1 = static_cast<std::int32_t>(end);
-      unit.slot = split ? static_cast<std::int32_t>(list.slots++) : -1;
+      unit.slot = block.split() ? static_cast<std::int32_t>(list.slots++) : -1;
       list.units.push_back(unit);
-      list.longest = std::max<std::int64_t>(list.longest, unit.kv1 - unit.kv0);
-      unit.kv0 = unit.kv1;
-    }
+    });
   }
 
   // The long ones first, or the last to start would run alone. Among equals the key/value heads

@@ -46,7 +46,6 @@ struct WorkList {
   std::vector<AttentionWorkUnit> units; ///< heaviest first
   std::vector<CombineUnit> merges;      ///< the blocks whose units write partials
   std::int64_t slots = 0;               ///< partials of all of them
-  std::int64_t longest = 0;             ///< keys of the longest unit
   double clocks = 0;                    ///< of the whole call, as the search saw it
 };
 

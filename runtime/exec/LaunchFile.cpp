@@ -7,8 +7,8 @@
 #include <limits>
 #include <optional>
 
-#include "runtime/exec/Json.h"
 #include "runtime/exec/Npy.h"
+#include "runtime/json/Json.h"
 #include "runtime/support/Files.h"
 
 namespace wavesmith {

@@ -166,14 +166,14 @@ Expected<RunReport> Session::run(const RunRequest &request) {
     if (request.progress)
       request.progress(stage);
   };
-  const AttentionProblem problem = withPadding(request.problem, request.padding);
-  WAVESMITH_ASSIGN([[maybe_unused]] const CheckedProblem checked, checkProblem(problem));
+  WAVESMITH_ASSIGN(CheckedProblem checked,
+                   checkProblem(withPadding(request.problem, request.padding)));
   WAVESMITH_TRY(configureEmulator(request));
   WAVESMITH_ASSIGN(const DeviceInfo device, table_->queryDevice(table_->device().ordinal));
-  WAVESMITH_ASSIGN(
-      const AttentionPlan plan,
-      planAttention(problem, {.splits = request.splits,
-                              .device = deviceShape(device.target, device.computeUnits)}));
+  WAVESMITH_ASSIGN(const AttentionPlan plan,
+                   planAttention(std::move(checked),
+                                 {.splits = request.splits,
+                                  .device = deviceShape(device.target, device.computeUnits)}));
   WAVESMITH_TRY(checkMemory(plan, table_->isEmulator()));
 
   RunReport report;
@@ -196,12 +196,12 @@ Expected<RunReport> Session::run(const RunRequest &request) {
   WAVESMITH_ASSIGN(AttentionKernel kernel,
                    AttentionKernel::load(table_, plan.spec(), lookup.object));
   report.kernels.push_back(kernel.info());
-  if (const auto combineSpec = plan.combineSpec()) {
-    WAVESMITH_ASSIGN(lookup, store_->get(*combineSpec));
+  if (plan.combineSpec) {
+    WAVESMITH_ASSIGN(lookup, store_->get(*plan.combineSpec));
     report.compileMs += lookup.compileMs;
     report.lookupMs += lookup.lookupMs;
-    WAVESMITH_ASSIGN(LoadedRowKernel combine,
-                     LoadedRowKernel::load(table_, *combineSpec, lookup.object));
+    WAVESMITH_ASSIGN(LoadedKernel combine,
+                     LoadedKernel::load(table_, *plan.combineSpec, lookup.object));
     report.kernels.push_back(combine.info());
     kernel.setCombine(std::move(combine));
   }

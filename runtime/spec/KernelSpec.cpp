@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "runtime/spec/AttentionAbi.h"
+#include "runtime/spec/RowKernelAbi.h"
 #include "runtime/support/Hash.h"
 
 namespace wavesmith {
@@ -198,6 +199,13 @@ std::string supportedHeadDims() {
     if (dims.supported)
       list += fmt::format("{}{}x{}", list.empty() ? "" : ", ", dims.qk, dims.v);
   return list;
+}
+
+Expected<KernelAbi> KernelSpec::abi() const {
+  if (!isRowKernel())
+    return KernelAbi{kAttentionLayout, sizeof(AttentionArguments), kAttentionThreads};
+  WAVESMITH_ASSIGN(const RowKernel *kernel, findRowKernel(row.kernel));
+  return KernelAbi{kernel->layout, kernel->argumentBytes, kRowThreads};
 }
 
 Status KernelSpec::validate() const {

@@ -44,6 +44,13 @@ struct AttentionSpec {
   bool operator==(const AttentionSpec &) const = default;
 };
 
+/// What passes between host and kernel, whatever its kind.
+struct KernelAbi {
+  std::string_view layout; ///< of the arguments, as every object's note carries it
+  std::uint32_t argumentBytes;
+  std::uint32_t threads; ///< of a workgroup
+};
+
 struct KernelSpec {
   std::string target; ///< "gfx942"
   AttentionSpec attention;
@@ -65,6 +72,7 @@ struct KernelSpec {
   std::string kernelName() const;
   /// Ok, or why no such kernel exists, naming the value and what would be right.
   Status validate() const;
+  Expected<KernelAbi> abi() const;
 };
 
 /// What, besides the spec, decides the bytes of an object. Generated at build time

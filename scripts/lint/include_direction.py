@@ -10,6 +10,7 @@ from tree import CXX, read
 
 # folder: (folders it may include besides itself, outside libraries by include prefix)
 _SUPPORT = ("runtime/support",)
+_JSON = _SUPPORT + ("runtime/json",)
 _SPEC = _SUPPORT + ("runtime/spec",)
 _OBJECT = _SPEC + ("runtime/codeobject",)
 _PROVIDER = _OBJECT + ("runtime/provider",)
@@ -28,15 +29,16 @@ _LLVM = ("llvm/", "mlir/", "lld/")
 
 TABLE = {
     "runtime/support": ((), ("fmt/", "openssl/")),
+    "runtime/json": (_SUPPORT, ("fmt/", "nlohmann/")),
     "runtime/spec": (_SUPPORT, ("fmt/",)),
     "runtime/codeobject": (_SPEC, ("fmt/", "nlohmann/")),
     "runtime/provider": (_OBJECT, ("fmt/",)),
     "runtime/cache": (_PROVIDER, ("fmt/", "hiredis/", "nlohmann/")),
     "runtime/hip": (_SUPPORT, ("fmt/", "hip/")),
     "runtime/scales": (_SPEC, ("fmt/", "nlohmann/")),
-    "runtime/dispatch": (_CACHE + _HIP + ("runtime/scales",), ("fmt/", "nlohmann/", "sqlite3")),
+    "runtime/dispatch": (_CACHE + _HIP + _JSON + ("runtime/scales",), ("fmt/", "nlohmann/", "sqlite3")),
     "runtime/verify": (_DISPATCH, ("fmt/",)),
-    "runtime/exec": (_OBJECT + _HIP, ("fmt/", "nlohmann/")),
+    "runtime/exec": (_OBJECT + _HIP + _JSON, ("fmt/", "nlohmann/")),
     "runtime/session": (_DISPATCH + ("runtime/verify", "runtime/exec"), ("fmt/", "nlohmann/")),
     "runtime/capi": (_RUNTIME, ("fmt/",)),
     "include": ((), ()),

@@ -69,7 +69,7 @@ class Run(CliTest):
             self.assertEqual(modelled["bound_by"], "balance")  # one workgroup on the whole chip
             self.assertGreater(modelled["sustained_microseconds"], modelled["microseconds"])
             # The steady loop, against 96 % of kernels written by hand to the same plan.
-            self.assertGreater(modelled["loops"][0]["mfma_occupancy"], 0.925)
+            self.assertGreater(modelled["loops"][0]["mfma_occupancy"], 0.93)
             self.assertLess(modelled["loops"][0]["mfma_occupancy"], 0.99)
 
     def test_damaged_entry(self):

@@ -69,7 +69,7 @@ bool parse(int argc, char **argv, Options &options) {
     if (word == "--seed")
       good = parseNumber(value, options.seed);
     else if (word == "--count")
-      good = parseNumber(value, options.count);
+      good = parseNumber(value, options.count) && options.count > 0;
     else if (word == "--batch")
       good = parseNumber(value, options.batch) && options.batch > 0;
     else if (word == "--target")

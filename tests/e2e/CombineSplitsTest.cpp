@@ -45,7 +45,7 @@ Expected<Result> run(RowDevice &device, const std::string &target, Problem &p, b
   const std::int64_t head = p.headDimV + p.padding, row = p.heads * head + p.padding;
   Result result{HostTensor({p.tokens, p.heads, p.headDimV, row, head, 2}, kCanary),
                 HostTensor({p.tokens, p.heads, 1, 1, p.tokens + p.padding, 4}, kCanary)};
-  WAVESMITH_ASSIGN(const LoadedRowKernel kernel,
+  WAVESMITH_ASSIGN(const LoadedKernel kernel,
                    device.kernel(combineSpec(target, p.headDimV, writeLse)));
   WAVESMITH_ASSIGN(const DeviceBuffer partialOut, device.upload(std::span<const float>(p.out)));
   WAVESMITH_ASSIGN(const DeviceBuffer partialLse, device.upload(std::span<const float>(p.lse)));

@@ -64,7 +64,7 @@ Expected<State> merge(RowDevice &device, const std::string &target, const Shape 
                       State b, std::int64_t merged, Into into) {
   State result = shape.state(kCanary);
   const KernelSpec spec = mergeSpec(target, static_cast<int>(shape.dim), shape.element);
-  WAVESMITH_ASSIGN(const LoadedRowKernel kernel, device.kernel(spec));
+  WAVESMITH_ASSIGN(const LoadedKernel kernel, device.kernel(spec));
   std::vector<DeviceBuffer> buffers;
   for (State *state : {&a, &b, &result})
     for (HostTensor *tensor : {&state->out, &state->lse}) {
@@ -88,7 +88,7 @@ Expected<State> merge(RowDevice &device, const std::string &target, const Shape 
   m.lseARowStride = m.lseBRowStride = m.lseRowStride = 4;
   m.tokens = static_cast<std::int32_t>(shape.tokens);
   m.merged = static_cast<std::int32_t>(merged);
-  WAVESMITH_ASSIGN(const RowGrid grid, rowGrid(spec, shape.tokens, shape.heads));
+  WAVESMITH_ASSIGN(const KernelGrid grid, rowGrid(spec, shape.tokens, shape.heads));
   WAVESMITH_TRY(device.run(kernel, grid, m));
   State &out = into == Into::A ? a : into == Into::B ? b : result;
   WAVESMITH_TRY(buffers[to].download(out.out.bytes()));

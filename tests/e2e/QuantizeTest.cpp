@@ -142,13 +142,13 @@ Expected<Quantized> quantize(RowDevice &device, const Call &call, Inputs &inputs
     const KernelSpec spec =
         amaxSpec(call.target, static_cast<int>(shape.dim), call.options, static_cast<int>(column));
     column += shape.dim;
-    WAVESMITH_ASSIGN(const LoadedRowKernel kernel, device.kernel(spec));
+    WAVESMITH_ASSIGN(const LoadedKernel kernel, device.kernel(spec));
     AmaxArguments a{};
     a.x = stridesOf(p, a.xRowStride, a.xHeadStride);
     a.amax = amax.address();
     a.amaxHeadStride = amaxStride;
     a.tokens = static_cast<std::int32_t>(tokens);
-    WAVESMITH_ASSIGN(const RowGrid grid, rowGrid(spec, tokens, heads));
+    WAVESMITH_ASSIGN(const KernelGrid grid, rowGrid(spec, tokens, heads));
     WAVESMITH_TRY(device.run(kernel, grid, a));
   }
   const auto fill = [&](auto &a) {
@@ -166,8 +166,8 @@ Expected<Quantized> quantize(RowDevice &device, const Call &call, Inputs &inputs
   const KernelSpec spec =
       parts.size() == 1 ? quantizeSpec(call.target, static_cast<int>(inputs.dim()), call.options)
                         : quantizeConcatSpec(call.target, call.options);
-  WAVESMITH_ASSIGN(const LoadedRowKernel kernel, device.kernel(spec));
-  WAVESMITH_ASSIGN(const RowGrid grid, rowGrid(spec, tokens, heads));
+  WAVESMITH_ASSIGN(const LoadedKernel kernel, device.kernel(spec));
+  WAVESMITH_ASSIGN(const KernelGrid grid, rowGrid(spec, tokens, heads));
   if (parts.size() == 1) {
     QuantizeArguments a{};
     a.x = stridesOf(0, a.xRowStride, a.xHeadStride);
@@ -437,7 +437,7 @@ TEST(Rotation, OfQueriesAndKeysMustAgree) {
   }
 }
 
-TEST(RowGrid, RefusesWhatIsOutOfBounds) {
+TEST(KernelGrid, RefusesWhatIsOutOfBounds) {
   const KernelSpec spec = quantizeSpec("gfx942", 192, {});
   EXPECT_EQ(rowGrid(spec, 65, 3)->x, 3u);
   EXPECT_EQ(rowGrid(spec, 65, 3)->y, 3u);

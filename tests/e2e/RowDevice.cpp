@@ -38,10 +38,10 @@ Expected<std::unique_ptr<RowDevice>> RowDevice::open(const std::string &target,
   return device;
 }
 
-Expected<LoadedRowKernel> RowDevice::kernel(const KernelSpec &spec) {
+Expected<LoadedKernel> RowDevice::kernel(const KernelSpec &spec) {
   WAVESMITH_ASSIGN(KernelStore * kernels, store());
   WAVESMITH_ASSIGN(const KernelLookup lookup, kernels->get(spec));
-  return LoadedRowKernel::load(table_, spec, lookup.object);
+  return LoadedKernel::load(table_, spec, lookup.object);
 }
 
 Expected<DeviceBuffer> RowDevice::allocate(std::uint64_t bytes) {

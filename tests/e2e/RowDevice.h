@@ -39,7 +39,7 @@ public:
   open(const std::string &target, const std::string &order = "default", bool model = false);
 
   /// Compiled without a disk cache, once a process.
-  Expected<LoadedRowKernel> kernel(const KernelSpec &spec);
+  Expected<LoadedKernel> kernel(const KernelSpec &spec);
   Expected<DeviceBuffer> allocate(std::uint64_t bytes);
   template <typename T> Expected<DeviceBuffer> upload(std::span<const T> values) {
     return uploadBytes(std::as_bytes(values));
@@ -48,7 +48,7 @@ public:
 
   /// Launches, waits, and collects the faults of all checks.
   template <typename Arguments>
-  Status run(const LoadedRowKernel &kernel, const RowGrid &grid, const Arguments &arguments) {
+  Status run(const LoadedKernel &kernel, const KernelGrid &grid, const Arguments &arguments) {
     WAVESMITH_TRY(kernel.launch(grid, arguments, stream_.get()));
     // An empty grid launches nothing, so there is nothing to report.
     return grid.x == 0 || grid.y == 0 ? Status::ok() : finish();

@@ -1,7 +1,8 @@
 // Every .s file under checks/ and isa/ is a kernel and its expectation, in comments:
-//   BLOCK: n        work-items (64)         TARGET: gfx950     (gfx942)
+//   BLOCK: n        work-items (64)
 //   GRID: n         workgroups (1); with several the number of host threads changes nothing
-//   BUDGET: n       instructions per wave   ORDER: text        (default)
+//   BUDGET: n       instructions per wave
+//   TARGET: a b     (gfx942) and ORDER: a b (default): each with each
 //   FAULT: kind t   that check fires and its report contains t; only this kind fires. Repeated:
 //                   each t is in some report
 //   CLEAN           nothing fires
@@ -27,7 +28,7 @@ namespace fs = std::filesystem;
 
 struct Expectation {
   std::uint32_t block = 64, grid = 1;
-  std::string target = "gfx942", order = "default";
+  std::vector<std::string> targets, orders;
   std::uint64_t budget = 1 << 20;
   std::string faultKind;
   std::vector<std::string> faultTexts;
@@ -49,9 +50,9 @@ Expectation parse(const fs::path &file) {
     else if (key == "GRID:")
       words >> e.grid;
     else if (key == "TARGET:")
-      words >> e.target;
+      e.targets.assign(std::istream_iterator<std::string>(words), {});
     else if (key == "ORDER:")
-      words >> e.order;
+      e.orders.assign(std::istream_iterator<std::string>(words), {});
     else if (key == "BUDGET:")
       words >> e.budget;
     else if (key == "CLEAN")
@@ -66,6 +67,10 @@ Expectation parse(const fs::path &file) {
                          static_cast<std::uint32_t>(std::stoll(value, nullptr, 0)));
     }
   }
+  if (e.targets.empty())
+    e.targets = {"gfx942"};
+  if (e.orders.empty())
+    e.orders = {"default"};
   return e;
 }
 
@@ -80,7 +85,7 @@ struct Outcome {
 /// Runs the kernel on a device of its own.
 void execute(const CodeObject &code, const Expectation &expected, const RunOptions &options,
              Outcome &outcome) {
-  auto device = Device::create({expected.target});
+  auto device = Device::create({code.target()});
   ASSERT_TRUE(device);
   auto in = (*device)->allocate(4096), out = (*device)->allocate(65536);
   ASSERT_TRUE(in && out);
@@ -107,42 +112,34 @@ void execute(const CodeObject &code, const Expectation &expected, const RunOptio
   ASSERT_TRUE((*device)->read(*out, std::as_writable_bytes(std::span(outcome.out))));
 }
 
-class Assembly : public testing::TestWithParam<fs::path> {};
-
-TEST_P(Assembly, RunsAsItsCommentsSay) {
-  const fs::path &file = GetParam();
-  if (!fs::exists(WAVESMITH_LLVM_MC) || !fs::exists(WAVESMITH_LD_LLD))
-    GTEST_SKIP() << "llvm-mc or ld.lld not found at " << WAVESMITH_LLVM_MC << ", "
-                 << WAVESMITH_LD_LLD;
-  Expectation expected = parse(file);
-  ASSERT_TRUE(expected.clean || !expected.faultKind.empty()) << "the file expects nothing";
-  fs::path base =
+void assemble(const fs::path &file, const std::string &target, std::vector<std::byte> &bytes) {
+  const fs::path base =
       fs::temp_directory_path() / (file.stem().string() + "." + std::to_string(::getpid()) + ".s");
-  std::string object = base.string() + ".o", linked = base.string() + ".co";
+  const std::string object = base.string() + ".o", linked = base.string() + ".co";
   ASSERT_TRUE(run(std::string(WAVESMITH_LLVM_MC) +
-                  " -I " WAVESMITH_ASSEMBLY_DIR " -triple=amdgcn-amd-amdhsa -mcpu=" +
-                  expected.target + " -filetype=obj " + file.string() + " -o " + object));
+                  " -I " WAVESMITH_ASSEMBLY_DIR " -triple=amdgcn-amd-amdhsa -mcpu=" + target +
+                  " -filetype=obj " + file.string() + " -o " + object));
   ASSERT_TRUE(run(std::string(WAVESMITH_LD_LLD) + " -shared " + object + " -o " + linked));
   std::ifstream stream(linked, std::ios::binary);
   std::vector<char> text((std::istreambuf_iterator<char>(stream)), {});
-  std::vector<std::byte> bytes(text.size());
+  bytes.resize(text.size());
   std::transform(text.begin(), text.end(), bytes.begin(),
                  [](char c) { return static_cast<std::byte>(c); });
   fs::remove(object);
   fs::remove(linked);
+}
 
-  auto code = CodeObject::parse(bytes, file.filename().string());
-  ASSERT_TRUE(code) << code.status().message();
+/// One target, one order: what fires, what comes out, and that neither depends on host threads.
+void check(const CodeObject &code, const Expectation &expected, const std::string &orderText) {
   RunOptions options;
-  auto order = ExecutionOrder::parse(expected.order);
+  auto order = ExecutionOrder::parse(orderText);
   ASSERT_TRUE(order) << order.status().message();
   options.order = *order;
   options.maxInstructionsPerWave = expected.budget;
   options.threads = 1;
   Outcome outcome;
-  execute(*code, expected, options, outcome);
-  if (expected.clean)
-    EXPECT_TRUE(outcome.kinds.empty()) << outcome.faults;
+  execute(code, expected, options, outcome);
+  EXPECT_EQ(outcome.kinds.empty(), expected.clean) << outcome.faults;
   for (const std::string &text : expected.faultTexts)
     EXPECT_THAT(outcome.faults, testing::HasSubstr(text));
   for (const std::string &kind : outcome.kinds)
@@ -152,13 +149,34 @@ TEST_P(Assembly, RunsAsItsCommentsSay) {
   if (expected.grid > 1) {
     options.threads = 3;
     Outcome other;
-    execute(*code, expected, options, other);
+    execute(code, expected, options, other);
     EXPECT_EQ(other.faults, outcome.faults);
   }
   if (!expected.clean) {
     // A check that is off says nothing; broken code is reported all the same.
     options.checks = Checks::none();
-    execute(*code, expected, options, outcome);
+    execute(code, expected, options, outcome);
+  }
+}
+
+class Assembly : public testing::TestWithParam<fs::path> {};
+
+TEST_P(Assembly, RunsAsItsCommentsSay) {
+  const fs::path &file = GetParam();
+  if (!fs::exists(WAVESMITH_LLVM_MC) || !fs::exists(WAVESMITH_LD_LLD))
+    GTEST_SKIP() << "llvm-mc or ld.lld not found at " << WAVESMITH_LLVM_MC << ", "
+                 << WAVESMITH_LD_LLD;
+  const Expectation expected = parse(file);
+  ASSERT_NE(expected.clean, !expected.faultKind.empty()) << "want CLEAN or FAULT, not both";
+  for (const std::string &target : expected.targets) {
+    std::vector<std::byte> bytes;
+    ASSERT_NO_FATAL_FAILURE(assemble(file, target, bytes));
+    auto code = CodeObject::parse(bytes, file.filename().string());
+    ASSERT_TRUE(code) << code.status().message();
+    for (const std::string &order : expected.orders) {
+      SCOPED_TRACE(target + ", " + order);
+      check(*code, expected, order);
+    }
   }
 }
 

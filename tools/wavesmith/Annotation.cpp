@@ -131,8 +131,8 @@ std::string annotatedText(const Annotation &annotation, const std::string &kerne
   }
   std::sort(costs.rbegin(), costs.rend());
   const std::uint64_t hot =
-      std::max<std::uint64_t>(costs.size() > kMarks ? costs[kMarks - 1] : 1,
-                              static_cast<std::uint64_t>(kHotShare * static_cast<double>(all)));
+      std::max<std::uint64_t>({1, costs.size() > kMarks ? costs[kMarks - 1] : 1,
+                               static_cast<std::uint64_t>(kHotShare * static_cast<double>(all))});
   std::string text =
       fmt::format("  annotated with {} on {}\n"
                   "  executed: by all waves of the launch; clocks (modelled): of the waves of the "

@@ -1,3 +1,5 @@
+// A kernel that aborts itself says so.
+// TARGET: gfx942 gfx950
 // FAULT: memory aborted itself with s_trap 2
 .include "kernel.inc"
 kernel_begin

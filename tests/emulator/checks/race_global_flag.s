@@ -1,5 +1,6 @@
 // Workgroup 0 waits for those after it, each of which raises a flag behind its result, with plain
 // coherent loads and stores. It runs, so workgroups take turns.
+// ORDER: default preemptive
 // GRID: 4
 // CLEAN
 // OUT 0 = 18

@@ -1,3 +1,4 @@
+// ORDER: default preemptive
 // GRID: 4
 // CLEAN
 // OUT 0 = 26

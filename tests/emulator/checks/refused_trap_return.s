@@ -1,4 +1,5 @@
 // What only a trap handler does; the report has the words and the text.
+// TARGET: gfx942 gfx950
 // BLOCK: 64
 // FAULT: memory s_rfe_b64 returns from a trap handler, and none runs here (0xbe801f14
 .include "kernel.inc"

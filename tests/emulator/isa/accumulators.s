@@ -1,4 +1,5 @@
 // AGPRs are the upper part of one file; memory and matrix instructions reach them directly.
+// TARGET: gfx942 gfx950
 // CLEAN
 // OUT 0 = 7
 // OUT 64 = 0x41000000

@@ -1,5 +1,6 @@
 // Forks and joins: the smaller part of the lanes goes first, the other waits on the stack in s[0:7];
 // nested, uniform both ways, with relative and absolute targets. A join leaves EXEC to the program.
+// TARGET: gfx942 gfx950
 // BLOCK: 64
 // CLEAN
 // OUT 0 = 0x101

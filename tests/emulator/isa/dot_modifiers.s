@@ -1,5 +1,6 @@
 // Sums of products of halves take op_sel, neg_lo, neg_hi and clamp like packed math does: with
 // a = (1, 2), b = (3, 4) as (low, high) and c = 0.5
+// TARGET: gfx942 gfx950
 // CLEAN
 // OUT 0 = 0x41380000
 // OUT 1 = 0x41280000

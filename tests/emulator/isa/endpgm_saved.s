@@ -1,4 +1,5 @@
 // s_endpgm_saved ends the wave: what stands behind it does not run.
+// TARGET: gfx942 gfx950
 // CLEAN
 // OUT 0 = 7
 .include "kernel.inc"

@@ -1,4 +1,5 @@
 // VGPR indexing: M0 moves sources and destinations, which ones the mask says (CDNA3 ISA 6.6).
+// TARGET: gfx942 gfx950
 // BLOCK: 64
 // CLEAN
 // OUT 0 = 12

@@ -1,5 +1,6 @@
 // LDS: two exchanges at once, counters of active lanes, addresses from M0 and the lane, ds_nop; and
 // masked sums over byte windows with 32-bit results.
+// TARGET: gfx942 gfx950
 // BLOCK: 64
 // CLEAN
 // OUT 0 = 0x100
@@ -75,7 +76,8 @@ kernel_begin
   put 10, v22
   put 11, v23
   s_mov_b64 exec, s[10:11]
-  // Counters: 7, +64, then two lanes more, then one less.
+  // Counters, at M0 and the offset: 7, +64, then two lanes more, then one less.
+  s_mov_b32 m0, 0
   v_mov_b32 v1, 7
   ds_write_b32 v30, v1 offset:60
   ds_append v2 offset:60
@@ -87,7 +89,9 @@ kernel_begin
   s_waitcnt lgkmcnt(0)
   s_mov_b64 exec, 1
   ds_read_b32 v6, v30 offset:60
-  ds_consume v5 offset:60
+  s_mov_b32 m0, 0x10028
+  s_nop 0
+  ds_consume v5 offset:20
   ds_read_b32 v7, v30 offset:60
   s_waitcnt lgkmcnt(0)
   s_nop 4

@@ -1,4 +1,5 @@
 // Every scalar atomic: what it returns and what it leaves.
+// TARGET: gfx942 gfx950
 // BLOCK: 64
 // CLEAN
 // OUT 0 = 0x80000005

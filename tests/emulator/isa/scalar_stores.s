@@ -1,4 +1,5 @@
 // Scalar stores, atomics with and without their result, buffers with range checks, scratch.
+// TARGET: gfx942 gfx950
 // BLOCK: 64
 // CLEAN
 // OUT 0 = 11

@@ -1,5 +1,6 @@
 // 53 bits of 2/pi: segments, large arguments (which skip leading bits), those that are scaled up, bits
 // past the 1201st, denormal results (truncated). Expected values from 2/pi to 1400 bits.
+// TARGET: gfx942 gfx950
 // BLOCK: 64
 // CLEAN
 // OUT 0 = 0x6dc9c882

@@ -1,4 +1,5 @@
 // Buffers with a format: every number of components, 32-bit and 16-bit registers, loads and stores.
+// TARGET: gfx942 gfx950
 // BLOCK: 64
 // CLEAN
 // OUT 0 = 0x3f800000

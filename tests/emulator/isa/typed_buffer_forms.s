@@ -1,5 +1,6 @@
 // Buffers with a format: the descriptor's format and component selects, 16-bit registers, range checks
 // of whole elements, structured buffers, LDS as the destination.
+// TARGET: gfx942 gfx950
 // BLOCK: 64
 // CLEAN
 // OUT 0 = 0x3f800000

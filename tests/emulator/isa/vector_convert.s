@@ -1,3 +1,4 @@
+// TARGET: gfx942 gfx950
 // CLEAN
 // OUT 0 = 0
 // OUT 1 = 0xffffffff

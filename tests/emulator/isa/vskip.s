@@ -1,4 +1,5 @@
 // VSKIP: vector instructions, vector memory and LDS do nothing, scalar ones go on.
+// TARGET: gfx942 gfx950
 // BLOCK: 64
 // CLEAN
 // OUT 0 = 5

@@ -73,7 +73,7 @@ std::vector<int> afterDma(const LdsImage &image) {
         const Segment &segment = image.segments[transfer.segment];
         const int row = segment.globalRow.evaluate(lane, wave) + transfer.row;
         const int column = segment.globalColumn.evaluate(lane, wave) + transfer.column;
-        const int target = wave * image.waveBytes + transfer.lds + image.transferBytes * lane;
+        const int target = wave * image.lineBytes + transfer.lds + image.transferBytes * lane;
         EXPECT_LE(target + image.transferBytes, image.bufferBytes);
         for (int byte = 0; byte < image.transferBytes; ++byte) {
           EXPECT_EQ(sourceOf[target + byte], -1) << "written twice";

@@ -14,7 +14,7 @@ std::string refusal(const std::string &json) {
   const auto policy = Policy::parse(json, "my.json");
   if (policy)
     return "accepted";
-  EXPECT_THAT(policy.status().message(), HasSubstr("policy my.json: "));
+  EXPECT_THAT(policy.status().message(), HasSubstr("my.json"));
   return policy.status().message();
 }
 
@@ -28,49 +28,49 @@ std::string withCondition(const std::string &condition) {
 }
 
 TEST(PolicyReader, RefusesWhatIsNoPolicy) {
-  EXPECT_THAT(refusal(""), HasSubstr("not JSON"));
-  EXPECT_THAT(refusal("{"), HasSubstr("not JSON"));
-  EXPECT_THAT(refusal("[1]"), HasSubstr("is [1]; want an object"));
+  EXPECT_THAT(refusal(""), HasSubstr("is no JSON"));
+  EXPECT_THAT(refusal("{"), HasSubstr("is no JSON"));
+  EXPECT_THAT(refusal("[1]"), HasSubstr("want an object, is [1]"));
   EXPECT_THAT(refusal("{}"), HasSubstr("\"schema\" is missing"));
   EXPECT_THAT(refusal(R"({"schema": "wavesmith-policy-9", "name": "n", "rules": []})"),
               AllOf(HasSubstr("wavesmith-policy-9"), HasSubstr("reads \"wavesmith-policy-1\"")));
   EXPECT_THAT(refusal(R"({"schema": "wavesmith-policy-1", "rules": []})"),
               HasSubstr("\"name\" is missing"));
   EXPECT_THAT(refusal(R"({"schema": "wavesmith-policy-1", "name": 3, "rules": []})"),
-              HasSubstr("\"name\" is 3"));
+              HasSubstr("my.json.name: want a text, is 3"));
   EXPECT_THAT(refusal(R"({"schema": "wavesmith-policy-1", "name": "n"})"),
-              HasSubstr("a list of 1 to 256 rules"));
-  EXPECT_THAT(refusal(withRules("")), HasSubstr("a list of 1 to 256 rules"));
+              HasSubstr("\"rules\" is missing"));
+  EXPECT_THAT(refusal(withRules("")), HasSubstr("my.json.rules: want 1 to 256 rules"));
   EXPECT_THAT(refusal(R"({"schema": "wavesmith-policy-1", "name": "n", "rule": []})"),
-              HasSubstr("unknown key \"rule\"; known: schema, name, rules"));
+              HasSubstr("unknown name \"rule\"; want schema, name, rules"));
   EXPECT_THAT(refusal(R"({"schema": "wavesmith-policy-1", "name": "n", "name": "m", "rules": []})"),
-              HasSubstr("the key \"name\" appears twice"));
+              HasSubstr("the name \"name\" is given twice"));
 }
 
 TEST(PolicyReader, RefusesBadRules) {
-  EXPECT_THAT(refusal(withRules("3")), HasSubstr("rule 1: is 3; want an object"));
+  EXPECT_THAT(refusal(withRules("3")), HasSubstr("my.json.rules[0]: want an object, is 3"));
   EXPECT_THAT(refusal(withRules(R"({"path": "bf16", "reason": "r"})")),
-              HasSubstr("rule 1: \"name\" is missing"));
+              HasSubstr("my.json.rules[0]: \"name\" is missing"));
   EXPECT_THAT(refusal(withRules(R"({"name": "a", "path": "bf16"})")),
               HasSubstr("\"reason\" is missing"));
   EXPECT_THAT(refusal(withRules(R"({"name": "a", "reason": "r"})")),
               HasSubstr("\"path\" is missing"));
   EXPECT_THAT(refusal(withRules(R"({"name": "a", "reason": "r", "path": "fp16"})")),
-              HasSubstr("\"path\" is \"fp16\"; want bf16, fp8 or refuse"));
+              HasSubstr("rules[0].path: want bf16, fp8 or refuse, is \"fp16\""));
   EXPECT_THAT(refusal(withRules(R"({"name": "a", "reason": "r", "path": "fp8", "when": 1})")),
-              HasSubstr("\"when\" is 1"));
+              HasSubstr("rules[0].when: want an object of conditions, is 1"));
   EXPECT_THAT(refusal(withRules(R"({"name": "a", "reason": "r", "path": "fp8", "If": {}})")),
-              HasSubstr("unknown key \"If\""));
+              HasSubstr("unknown name \"If\""));
   EXPECT_THAT(refusal(withRules(R"({"name": "a", "reason": "r", "path": "fp8"},
                                    {"name": "b", "reason": "r", "path": "fp8"})")),
-              HasSubstr("rule 1 (a) always holds"));
+              HasSubstr("rules[0]: without conditions it always holds"));
   EXPECT_THAT(refusal(withRules(
                   R"({"name": "a", "reason": "r", "path": "fp8", "when": {"causal": true}})")),
-              HasSubstr("the last rule (a) has conditions"));
+              HasSubstr("rules[0]: the last rule must have no condition"));
   EXPECT_THAT(refusal(withRules(
                   R"({"name": "a", "reason": "r", "path": "fp8", "when": {"causal": true}},
                      {"name": "a", "reason": "r", "path": "fp8"})")),
-              HasSubstr("rule 2: the name \"a\" is taken"));
+              HasSubstr("rules[1].name: want a name that no other rule has, is \"a\""));
 }
 
 TEST(PolicyReader, RefusesBadConditions) {
@@ -79,22 +79,24 @@ TEST(PolicyReader, RefusesBadConditions) {
       refusal(withCondition(R"("qlen": 1)")),
       AllOf(HasSubstr("no value is called \"qlen\""), HasSubstr("known: target, head_dim")));
   EXPECT_THAT(refusal(withCondition(R"("causal": 1)")), HasSubstr("want true or false"));
-  EXPECT_THAT(refusal(withCondition(R"("q_len": -1)")), HasSubstr("q_len is -1"));
+  EXPECT_THAT(refusal(withCondition(R"("q_len": -1)")),
+              HasSubstr("when.q_len: want a whole number from 0 to 9223372036854775807, is -1"));
   EXPECT_THAT(refusal(withCondition(R"("q_len": 1.5)")), HasSubstr("whole number"));
   EXPECT_THAT(refusal(withCondition(R"("q_len": 18446744073709551615)")),
               HasSubstr("whole number"));
-  EXPECT_THAT(refusal(withCondition(R"("q_len": [])")), HasSubstr("an empty list"));
+  EXPECT_THAT(refusal(withCondition(R"("q_len": [])")),
+              HasSubstr("want a value; nothing equals one of none, is []"));
   EXPECT_THAT(refusal(withCondition(R"("q_len": {})")), HasSubstr("want \"below\""));
   EXPECT_THAT(refusal(withCondition(R"("q_len": {"above": 1})")),
-              HasSubstr("unknown key \"above\"; known: below, at_least"));
+              HasSubstr("unknown name \"above\"; want below, at_least"));
   EXPECT_THAT(refusal(withCondition(R"("target": {"below": 1})")),
-              HasSubstr("target is no number"));
+              HasSubstr("when.target: no number"));
   EXPECT_THAT(refusal(withCondition(R"("target": "gfx90a")")),
-              HasSubstr("target is \"gfx90a\"; want one of: gfx942, gfx950"));
+              HasSubstr("when.target: want one of: gfx942, gfx950, is \"gfx90a\""));
   EXPECT_THAT(refusal(withCondition(R"("scales": "static", "scales": "none")")),
-              HasSubstr("the key \"scales\" appears twice"));
+              HasSubstr("the name \"scales\" is given twice"));
   EXPECT_THAT(refusal(withCondition(R"("q_len": {"below": {"crossover": "x"}})")),
-              HasSubstr("\"x\" has no \"default\""));
+              HasSubstr("\"default\" is missing"));
   EXPECT_THAT(refusal(withCondition(R"("q_len": {"below": {"default": 1}})")),
               HasSubstr("\"crossover\" is missing"));
 }
@@ -103,6 +105,15 @@ TEST(PolicyReader, MessagesStayShort) {
   const std::string longName(100000, 'x');
   EXPECT_LT(refusal(withCondition("\"" + longName + "\": 1")).size(), 400u);
   EXPECT_LT(refusal(withRules("\"" + longName + "\"")).size(), 400u);
+  EXPECT_LT(refusal("{\"" + longName + "\" 1}").size(), 400u);
+}
+
+TEST(PolicyReader, RefusesEndlessNesting) {
+  const std::string deep(200000, '[');
+  EXPECT_THAT(refusal(deep), HasSubstr("is no JSON"));
+  EXPECT_THAT(refusal(deep + std::string(200000, ']')), HasSubstr("nests deeper than 64 levels"));
+  EXPECT_THAT(refusal(withCondition("\"q_len\": " + deep + std::string(200000, ']'))),
+              HasSubstr("nests deeper than 64 levels"));
 }
 
 } // namespace

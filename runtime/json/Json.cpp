@@ -1,4 +1,4 @@
-#include "runtime/exec/Json.h"
+#include "runtime/json/Json.h"
 
 #include <algorithm>
 #include <set>
@@ -9,8 +9,10 @@ using Json = nlohmann::json;
 
 namespace {
 
-// A launch file nests six deep. nlohmann prints a value recursively, which costs stack per level.
+// Our documents nest six deep. nlohmann prints a value recursively, which costs stack per level.
 constexpr int kMaxDepth = 64;
+/// The library quotes what it read, which may be all of a large file.
+constexpr std::size_t kMaxProblem = 200;
 
 } // namespace
 
@@ -68,7 +70,7 @@ Expected<std::uint64_t> Value::number(std::uint64_t low, std::uint64_t high) con
 }
 
 Expected<Json> parse(std::string_view text, std::string_view origin) {
-  // nlohmann keeps the last of two equal keys; a launch file that has both is a mistake.
+  // nlohmann keeps the last of two equal keys; a document that has both is a mistake.
   std::vector<std::set<std::string>> open;
   std::string repeated;
   bool tooDeep = false;
@@ -96,6 +98,8 @@ Expected<Json> parse(std::string_view text, std::string_view origin) {
     std::string what = problem.what();
     if (const std::size_t start = what.find("] "); start != std::string::npos)
       what = what.substr(start + 2);
+    if (what.size() > kMaxProblem)
+      what = what.substr(0, kMaxProblem - 3) + "...";
     return error(StatusCode::InvalidArgument, "{}: is no JSON: {}", origin, what);
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
 // Strict reading of JSON: every value knows its path, so that an error names place, value and what
-// would be right. Private to runtime/exec. A Value views the document that it was made from.
+// would be right. A Value views the document that it was made from. Any thread.
 
 #include <initializer_list>
 #include <string>
