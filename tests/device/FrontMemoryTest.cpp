@@ -172,7 +172,36 @@ TEST_P(FrontMemory, BoxesAreCopiedAndFilled) {
                            hipMemcpyDeviceToHost),
             hipSuccess);
   EXPECT_EQ(byte, 3 * 16 + 3);
+  // Clients of ROCm 6 say 1 for host memory, and give no device address.
+  flat.srcMemoryType = static_cast<hipMemoryType>(1);
+  flat.srcY = 1;
+  ASSERT_EQ(FRONT(hipMemcpyParam2D)(&flat), hipSuccess);
+  ASSERT_EQ(hip->hipMemcpy(&byte, device.ptr, 1, hipMemcpyDeviceToHost), hipSuccess);
+  EXPECT_EQ(byte, 16);
   EXPECT_EQ(hip->hipFree(device.ptr), hipSuccess);
+}
+
+TEST_P(FrontMemory, SizesThatWrapAndEmptyBoxesAreNoAllocationsAndNoWork) {
+  hipPitchedPtr device{};
+  EXPECT_EQ(FRONT(hipMalloc3D)(&device, hipExtent{16, SIZE_MAX / 2 + 2, 4}), hipErrorOutOfMemory);
+  EXPECT_EQ(FRONT(hipMalloc3D)(&device, hipExtent{SIZE_MAX, 1, 1}), hipErrorOutOfMemory);
+  EXPECT_EQ(FRONT(hipMalloc3D)(&device, hipExtent{1 << 20, SIZE_MAX >> 19, 1}),
+            hipErrorOutOfMemory);
+  ASSERT_EQ(FRONT(hipMalloc3D)(&device, hipExtent{16, 4, 3}), hipSuccess);
+  EXPECT_EQ(FRONT(hipMemset3D)(device, 0, hipExtent{16, 0, SIZE_MAX}), hipSuccess);
+  hipMemcpy3DParms copy{};
+  copy.srcPtr = copy.dstPtr = device;
+  copy.extent = {0, 4, SIZE_MAX};
+  copy.kind = hipMemcpyDeviceToDevice;
+  EXPECT_EQ(FRONT(hipMemcpy3D)(&copy), hipSuccess);
+  EXPECT_EQ(hip->hipFree(device.ptr), hipSuccess);
+}
+
+TEST_P(FrontMemory, ANullAccessListIsRefused) {
+  hipMemPool_t pool = nullptr;
+  ASSERT_EQ(FRONT(hipDeviceGetDefaultMemPool)(&pool, 0), hipSuccess);
+  EXPECT_EQ(FRONT(hipMemPoolSetAccess)(pool, nullptr, 1), hipErrorInvalidValue);
+  EXPECT_EQ(FRONT(hipMemPoolSetAccess)(pool, nullptr, 0), hipSuccess);
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/dispatch/RowKernel.h"
 #include "tests/unit/dispatch/FakeDevice.h"
 #include "tests/unit/dispatch/FakeObject.h"
 
@@ -113,6 +114,16 @@ TEST_F(AttentionKernelTest, SplitsNeedTheirMerge) {
   auto kernel = AttentionKernel::load(device.table(), plan.spec(), fakeObject(plan.spec()));
   ASSERT_TRUE(kernel) << kernel.status().message();
   EXPECT_THAT(kernel->launch(plan, {}, nullptr).message(), HasSubstr("is not loaded"));
+  // The merge of another head dim would read the partials wrongly.
+  const KernelSpec narrow = combineSpec("gfx942", 64, true);
+  auto combine = LoadedKernel::load(device.table(), narrow,
+                                    fakeObject(narrow, {.abi = kCombineLayout,
+                                                        .arguments = sizeof(CombineArguments) / 8,
+                                                        .maxThreads = kRowThreads}));
+  ASSERT_TRUE(combine) << combine.status().message();
+  kernel->setCombine(*std::move(combine));
+  EXPECT_THAT(kernel->launch(plan, {}, nullptr).message(),
+              AllOf(HasSubstr(narrow.text()), HasSubstr(plan.combineSpec->text())));
   EXPECT_TRUE(device.launches.empty());
 }
 
