@@ -24,7 +24,8 @@ Expected<std::shared_ptr<TraceFile>> TraceFile::create(const std::string &path,
   fs::path folder = fs::path(path).parent_path();
   if (folder.empty())
     folder = ".";
-  if (path.empty() || fs::is_directory(path, ignored))
+  // It is published by a rename, which would put a file where a device or a pipe was.
+  if (path.empty() || (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)))
     return error(StatusCode::InvalidArgument, "trace file \"{}\": want the path of a file", path);
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     return error(StatusCode::InvalidArgument, "trace file {}: cannot write to its folder: {}", path,

@@ -179,6 +179,10 @@ Status publishFile(const std::string &path, std::span<const std::byte> bytes) {
   const FileDescriptor at(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!at)
     return systemError(errno, "open directory", directory);
+  // The rename would put a file where a device or a pipe was.
+  struct stat info{};
+  if (::fstatat(at.get(), name.c_str(), &info, 0) == 0 && !S_ISREG(info.st_mode))
+    return error(StatusCode::InvalidArgument, "write {}: is there and no regular file", path);
   return publishAt(at.get(), directory, name, std::span(&bytes, 1), 0666);
 }
 

@@ -236,7 +236,7 @@ TEST_F(TraceFileTest, PutsLaunchesOneAfterAnother) {
 }
 
 TEST_F(TraceFileTest, AFileThatCannotBeWrittenIsAnError) {
-  for (const char *bad : {"", "/no/such/folder/trace.json", "/"})
+  for (const char *bad : {"", "/no/such/folder/trace.json", "/", "/dev/null"})
     EXPECT_EQ(TraceFile::create(bad).status().code(), StatusCode::InvalidArgument) << bad;
   // What fails later is in the summary.
   fs::path folder = path + ".folder";

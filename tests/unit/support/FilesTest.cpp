@@ -43,6 +43,13 @@ TEST(Files, ErrorsNameThePath) {
   EXPECT_TRUE(readFile(scratch / "a", 5));
   EXPECT_EQ(readFile(scratch.path()).status().code(), StatusCode::InvalidArgument);
   EXPECT_EQ(publishFile(scratch / "no/such", asBytes("x")).code(), StatusCode::NotFound);
+  // Not in place of what is no file.
+  const std::string pipe = scratch / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(publishFile(pipe, asBytes("x")).code(), StatusCode::InvalidArgument);
+  struct stat info{};
+  ASSERT_EQ(::stat(pipe.c_str(), &info), 0);
+  EXPECT_TRUE(S_ISFIFO(info.st_mode));
 }
 
 TEST(Files, ReadsFilesWithoutASize) {
