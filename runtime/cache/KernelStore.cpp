@@ -14,6 +14,10 @@ std::vector<std::shared_ptr<Provider>> makeProviders(KernelStoreOptions options)
     options.disk->toolchain = options.jit.toolchain;
     providers.push_back(std::make_shared<DiskCache>(*std::move(options.disk)));
   }
+  if (!options.bundles.directories.empty()) {
+    options.bundles.toolchain = options.jit.toolchain;
+    providers.push_back(std::make_shared<BundleProvider>(std::move(options.bundles)));
+  }
   providers.push_back(std::make_shared<JitProvider>(std::move(options.jit)));
   return providers;
 }
@@ -23,6 +27,8 @@ std::vector<std::shared_ptr<Provider>> makeProviders(KernelStoreOptions options)
 Expected<KernelStoreOptions> KernelStoreOptions::fromEnvironment() {
   KernelStoreOptions options;
   WAVESMITH_ASSIGN(options.jit, JitOptions::fromEnvironment());
+  options.bundles.directories = env::bundleDirectories();
+  WAVESMITH_ASSIGN(options.bundles.anyToolchain, env::anyBundleToolchain());
   WAVESMITH_ASSIGN(const std::uint64_t maxBytes, env::cacheSizeBytes());
   Expected<std::string> directory = env::cacheDirectory();
   if (!directory) {
@@ -37,7 +43,9 @@ Expected<KernelStoreOptions> KernelStoreOptions::fromEnvironment() {
 
 KernelStore::KernelStore(KernelStoreOptions options)
     : toolchain_(options.jit.toolchain), dumpDirectory_(options.jit.compile.dumpDirectory),
-      memory_(options.memoryBytes), chain_(makeProviders(std::move(options))) {}
+      memory_(options.memoryBytes),
+      accept_(options.verifiedOnly ? ProviderChain::Accept::Verified : ProviderChain::Accept::Any),
+      chain_(makeProviders(std::move(options)), accept_) {}
 
 KernelStore::KernelStore(std::vector<std::shared_ptr<Provider>> providers, Toolchain toolchain,
                          std::uint64_t memoryBytes)

@@ -1,5 +1,6 @@
 #pragma once
-// The composition that the planner asks: memory cache (single flight) over the chain disk -> JIT.
+// The composition that the planner asks: memory cache (single flight) over the chain disk ->
+// bundles -> JIT.
 // One per process is enough; any thread.
 
 #include <atomic>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/bundle/BundleProvider.h"
 #include "runtime/cache/DiskCache.h"
 #include "runtime/cache/MemoryCache.h"
 #include "runtime/provider/JitProvider.h"
@@ -16,7 +18,7 @@ namespace wavesmith {
 
 struct KernelLookup {
   SharedCodeObject object;
-  std::string provider; ///< who served this call: "memory", "disk", "jit"
+  std::string provider; ///< who served this call: "memory", "disk", "bundle", "jit"
   double compileMs = 0; ///< of this call; 0 unless it compiled
   double lookupMs = 0;  ///< wall time of this call
 };
@@ -29,7 +31,9 @@ struct KernelStoreCounters {
 struct KernelStoreOptions {
   std::uint64_t memoryBytes = std::uint64_t{256} << 20;
   std::optional<DiskCacheOptions> disk; ///< none: no disk cache
+  BundleOptions bundles;
   JitOptions jit;
+  bool verifiedOnly = false; ///< objects without a verification record are misses
 
   /// As the environment says. Without a usable cache directory there is a warning and no disk
   /// cache; a malformed variable is an error.
@@ -53,6 +57,7 @@ private:
   std::string dumpDirectory_;
   std::atomic_flag saidNoDump_;
   MemoryCache memory_;
+  ProviderChain::Accept accept_ = ProviderChain::Accept::Any;
   ProviderChain chain_;
 };
 

@@ -1,35 +1,8 @@
 #include "runtime/dispatch/LoadedKernel.h"
 
-#include "runtime/codeobject/Note.h"
+#include "runtime/provider/ObjectCheck.h"
 
 namespace wavesmith {
-
-Expected<KernelInfo> checkKernelObject(const KernelSpec &spec, const CodeObjectBlob &blob) {
-  WAVESMITH_ASSIGN(const KernelAbi abi, spec.abi());
-  WAVESMITH_ASSIGN(const CodeObject object, CodeObject::parse(blob.bytes, blob.kernelName));
-  if (object.target() != spec.target)
-    return error(StatusCode::Unsupported, "{}: the object is for {}, the plan for {}",
-                 blob.kernelName, object.target(), spec.target);
-  if (!object.wavesmithNote())
-    return error(StatusCode::Corrupt, "{}: the object carries no Wavesmith note", blob.kernelName);
-  WAVESMITH_ASSIGN(const ObjectNote note, parseNote(*object.wavesmithNote(), blob.kernelName));
-  if (note.spec != spec.text() || note.specKey != spec.key())
-    return error(StatusCode::Corrupt, "{}: the object is of [{}], the plan of [{}]",
-                 blob.kernelName, note.spec, spec.text());
-  if (note.abi != abi.layout)
-    return error(StatusCode::Unsupported,
-                 "{}: the object's argument layout is [{}], this runtime's [{}]", blob.kernelName,
-                 note.abi, abi.layout);
-  WAVESMITH_ASSIGN(const KernelInfo *kernel, object.kernel(blob.kernelName));
-  // The compiler pads to the block's alignment and may append hidden arguments.
-  if (kernel->kernargBytes < abi.argumentBytes)
-    return error(StatusCode::Corrupt, "{}: the kernel takes {} bytes of arguments, we pass {}",
-                 blob.kernelName, kernel->kernargBytes, abi.argumentBytes);
-  if (kernel->maxFlatWorkgroupSize < abi.threads)
-    return error(StatusCode::Corrupt, "{}: the kernel takes up to {} threads, we launch {}",
-                 blob.kernelName, kernel->maxFlatWorkgroupSize, abi.threads);
-  return *kernel;
-}
 
 Expected<LoadedKernel> LoadedKernel::load(HipTablePtr table, const KernelSpec &spec,
                                           SharedCodeObject object) {

@@ -49,7 +49,4 @@ private:
   hipFunction_t function_ = nullptr;
 };
 
-/// What load() checks without a device: for tests and tools.
-Expected<KernelInfo> checkKernelObject(const KernelSpec &spec, const CodeObjectBlob &object);
-
 } // namespace wavesmith

@@ -130,6 +130,9 @@ Expected<SharedCodeObject> JitProvider::get(const KernelSpec &spec) {
     object->kernelName = spec.kernelName();
   log::info("jit", "compiled kernel={} ms={:.1f} bytes={}", object->kernelName, object->compileMs,
             object->bytes.size());
+  if (options_.verify) {
+    WAVESMITH_ASSIGN(object->verification, options_.verify(spec, object));
+  }
   return SharedCodeObject(std::move(object));
 }
 

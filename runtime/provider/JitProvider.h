@@ -18,6 +18,8 @@ struct JitOptions {
   std::string compilerLibrary; ///< "" = beside our own library or executable
   CompileOptions compile;
   Toolchain toolchain = Toolchain::builtin(); ///< for keys in messages
+  /// Judges what was compiled before anybody gets it: the verification record, or why it failed.
+  std::function<Expected<std::string>(const KernelSpec &, const SharedCodeObject &)> verify;
   /// Instead of a library: tests and processes that link the compiler.
   std::function<std::unique_ptr<KernelCompiler>()> create;
 
@@ -30,6 +32,7 @@ public:
   explicit JitProvider(JitOptions options);
   std::string_view name() const override { return "jit"; }
   Expected<SharedCodeObject> get(const KernelSpec &spec) override;
+  bool makes() const override { return options_.allowed; }
   /// Whether the compiler library has been opened.
   bool loaded() const;
 

@@ -40,11 +40,18 @@ public:
   /// Offers an object that a later provider made; keeping it is optional, failing to is reported
   /// by log and never fails the request.
   virtual void put(const KernelSpec &, const SharedCodeObject &) {}
-  /// Asked after a miss, before later providers: may wait until another process has made the
-  /// object, so the caller looks again afterwards. Null when there is nothing to hold.
+  /// Asked after a miss, before an object is made: may wait until another process has made it, so
+  /// the caller looks again afterwards. Null when there is nothing to hold.
   virtual std::unique_ptr<Claim> claim(const KernelSpec &) { return nullptr; }
   /// What this provider has right now, for messages; may read files.
   virtual std::vector<KernelSpec> list() const { return {}; }
+  /// Whether get() makes the object if it has none: claims are taken before.
+  virtual bool makes() const { return false; }
+  /// Whether earlier providers may keep copies of its objects. Not of objects that are at hand as
+  /// they are, and that may be of another toolchain than the copies' keys say.
+  virtual bool offersCopies() const { return true; }
+  /// What keeps it from serving, for messages; "" when nothing does.
+  virtual std::string trouble() const { return ""; }
 };
 
 } // namespace wavesmith

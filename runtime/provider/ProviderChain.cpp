@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "runtime/codeobject/Verification.h"
+#include "runtime/support/Hash.h"
 #include "runtime/support/Log.h"
 
 namespace wavesmith {
 
-ProviderChain::ProviderChain(std::vector<std::shared_ptr<Provider>> providers) {
+ProviderChain::ProviderChain(std::vector<std::shared_ptr<Provider>> providers, Accept accept)
+    : accept_(accept) {
   for (std::shared_ptr<Provider> &provider : providers) {
     links_.push_back(std::make_unique<Link>());
     links_.back()->provider = std::move(provider);
@@ -15,6 +18,13 @@ ProviderChain::ProviderChain(std::vector<std::shared_ptr<Provider>> providers) {
 
 Expected<SharedCodeObject> ProviderChain::ask(Link &link, const KernelSpec &spec) {
   Expected<SharedCodeObject> object = link.provider->get(spec);
+  if (object && accept_ == Accept::Verified &&
+      !isVerificationOf((*object)->verification, sha256Hex((*object)->bytes))) {
+    log::info("cache", "passed over: {} has {} without a verification record",
+              link.provider->name(), (*object)->kernelName);
+    object = error(StatusCode::NotFound, "{} has [{}] without a verification record",
+                   link.provider->name(), spec.text());
+  }
   if (object)
     ++link.hits;
   else if (object.status().code() != StatusCode::NotFound)
@@ -22,24 +32,47 @@ Expected<SharedCodeObject> ProviderChain::ask(Link &link, const KernelSpec &spec
   return object;
 }
 
+Expected<SharedCodeObject> ProviderChain::claim(std::size_t end, const KernelSpec &spec,
+                                                Claims &claims) {
+  for (std::size_t i = 0; i < end; ++i) {
+    std::unique_ptr<Claim> claim = links_[i]->provider->claim(spec);
+    if (!claim)
+      continue;
+    claims.push_back(std::move(claim));
+    // Whoever held the claim before us may have made the object.
+    Expected<SharedCodeObject> object = ask(*links_[i], spec);
+    if (object)
+      return offer(i, spec, *std::move(object));
+    if (object.status().code() != StatusCode::NotFound)
+      return object;
+  }
+  return SharedCodeObject();
+}
+
+SharedCodeObject ProviderChain::offer(std::size_t from, const KernelSpec &spec,
+                                      SharedCodeObject object) {
+  if (links_[from]->provider->offersCopies())
+    for (std::size_t earlier = 0; earlier < from; ++earlier)
+      links_[earlier]->provider->put(spec, object);
+  return object;
+}
+
 Expected<SharedCodeObject> ProviderChain::get(const KernelSpec &spec) {
-  std::vector<std::unique_ptr<Claim>> claims;
+  Claims claims;
   Status last(StatusCode::NotFound, "no provider is configured");
   for (std::size_t i = 0; i < links_.size(); ++i) {
     Link &link = *links_[i];
-    Expected<SharedCodeObject> object = ask(link, spec);
-    if (!object && object.status().code() == StatusCode::NotFound && i + 1 < links_.size()) {
-      if (std::unique_ptr<Claim> claim = link.provider->claim(spec)) {
-        claims.push_back(std::move(claim));
-        // Whoever held the claim before us may have made the object.
-        object = ask(link, spec);
+    if (link.provider->makes()) {
+      WAVESMITH_ASSIGN(SharedCodeObject object, claim(i, spec, claims));
+      if (object) {
+        last.ignoreError("another process has made the object");
+        return object;
       }
     }
+    Expected<SharedCodeObject> object = ask(link, spec);
     if (object) {
-      for (std::size_t earlier = 0; earlier < i; ++earlier)
-        links_[earlier]->provider->put(spec, *object);
       last.ignoreError("a later provider had the object");
-      return object;
+      return offer(i, spec, *std::move(object));
     }
     last = object.status();
     if (last.code() == StatusCode::NotFound) {
@@ -79,12 +112,16 @@ int specDistance(const KernelSpec &a, const KernelSpec &b) {
 std::string ProviderChain::nearest(const KernelSpec &spec) const {
   constexpr std::size_t kShown = 3;
   std::vector<std::pair<int, std::string>> specs;
-  for (const std::unique_ptr<Link> &link : links_)
+  std::string troubles;
+  for (const std::unique_ptr<Link> &link : links_) {
     for (const KernelSpec &known : link->provider->list())
       specs.emplace_back(specDistance(spec, known),
                          fmt::format("{}: {}", link->provider->name(), known.text()));
+    if (const std::string trouble = link->provider->trouble(); !trouble.empty())
+      troubles += fmt::format("; {} not usable: {}", link->provider->name(), trouble);
+  }
   if (specs.empty())
-    return "; no provider has any entry";
+    return "; no provider has any entry" + troubles;
   std::ranges::sort(specs);
   std::string text = "; nearest entries:";
   for (std::size_t i = 0; i < std::min(kShown, specs.size()); ++i) {
@@ -92,7 +129,7 @@ std::string ProviderChain::nearest(const KernelSpec &spec) const {
     const char *note = specs[i].first == 0 ? " (the same spec)" : "";
     text += fmt::format("{} [{}]{}", i ? "," : "", specs[i].second, note);
   }
-  return text;
+  return text + troubles;
 }
 
 } // namespace wavesmith

@@ -21,7 +21,12 @@ struct ProviderCounters {
 
 class ProviderChain {
 public:
-  explicit ProviderChain(std::vector<std::shared_ptr<Provider>> providers);
+  enum class Accept {
+    Any,
+    Verified, ///< only objects with a verification record; others are misses
+  };
+  explicit ProviderChain(std::vector<std::shared_ptr<Provider>> providers,
+                         Accept accept = Accept::Any);
 
   /// The object of the first provider that has it. When none has: the last one's error; a
   /// JitForbidden also names the nearest specs that are at hand.
@@ -33,9 +38,14 @@ private:
     std::shared_ptr<Provider> provider;
     std::atomic<std::uint64_t> hits{0}, misses{0}, errors{0};
   };
+  using Claims = std::vector<std::unique_ptr<Claim>>;
   Expected<SharedCodeObject> ask(Link &link, const KernelSpec &spec);
+  /// Claims of the links before `end`, and what one of them has by then; null when none has.
+  Expected<SharedCodeObject> claim(std::size_t end, const KernelSpec &spec, Claims &claims);
+  SharedCodeObject offer(std::size_t from, const KernelSpec &spec, SharedCodeObject object);
   std::string nearest(const KernelSpec &spec) const;
 
+  const Accept accept_;
   std::vector<std::unique_ptr<Link>> links_;
 };
 

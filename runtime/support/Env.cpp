@@ -1,5 +1,6 @@
 #include "runtime/support/Env.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <charconv>
@@ -16,6 +17,10 @@ constexpr std::array kVariables = {
              "disk cache; default $XDG_CACHE_HOME/wavesmith or "
              "$HOME/.cache/wavesmith; \"off\" for none"},
     Variable{"WAVESMITH_CACHE_SIZE", "1G", "disk cache bound in bytes, suffix K, M, G or T"},
+    Variable{"WAVESMITH_BUNDLES", "",
+             "bundles of prebuilt kernels: directories, separated by \":\""},
+    Variable{"WAVESMITH_BUNDLE_TOOLCHAIN", "any",
+             "any, or same: bundles of another toolchain are not used"},
     Variable{"WAVESMITH_JIT", "auto", "auto, or forbid: a cache miss is an error"},
     Variable{"WAVESMITH_DEVICE", "auto", "auto, hip or emulator"},
     Variable{"WAVESMITH_EMULATOR", "", "emulator options: chip=...,order=...,seed=...,checks=..."},
@@ -110,6 +115,26 @@ Expected<bool> jitAllowed() {
     return error(StatusCode::InvalidArgument, "WAVESMITH_JIT is \"{}\"; expected auto or forbid",
                  text);
   return text == "auto";
+}
+
+std::vector<std::string> bundleDirectories() {
+  const std::string text = get("WAVESMITH_BUNDLES");
+  std::vector<std::string> directories;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(':', at), text.size());
+    if (end > at)
+      directories.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return directories;
+}
+
+Expected<bool> anyBundleToolchain() {
+  const std::string text = get("WAVESMITH_BUNDLE_TOOLCHAIN");
+  if (text != "any" && text != "same")
+    return error(StatusCode::InvalidArgument,
+                 "WAVESMITH_BUNDLE_TOOLCHAIN is \"{}\"; expected any or same", text);
+  return text == "any";
 }
 
 std::string temporaryDirectory() {

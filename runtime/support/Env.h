@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/support/Status.h"
 
@@ -34,6 +35,11 @@ Expected<std::string> cacheDirectory();
 Expected<std::uint64_t> cacheSizeBytes();
 /// Whether WAVESMITH_JIT allows compiling: "auto" yes, "forbid" no, others InvalidArgument.
 Expected<bool> jitAllowed();
+/// WAVESMITH_BUNDLES, taken apart.
+std::vector<std::string> bundleDirectories();
+/// Whether WAVESMITH_BUNDLE_TOOLCHAIN accepts bundles of other toolchains: "any" yes, "same" no,
+/// others InvalidArgument.
+Expected<bool> anyBundleToolchain();
 /// WAVESMITH_REPRODUCER_DIR, TMPDIR or /tmp.
 std::string temporaryDirectory();
 

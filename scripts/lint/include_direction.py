@@ -12,9 +12,10 @@ from tree import CXX, read
 _SUPPORT = ("runtime/support",)
 _JSON = _SUPPORT + ("runtime/json",)
 _SPEC = _SUPPORT + ("runtime/spec",)
-_OBJECT = _SPEC + ("runtime/codeobject",)
+_OBJECT = _SPEC + ("runtime/json", "runtime/codeobject")
 _PROVIDER = _OBJECT + ("runtime/provider",)
-_CACHE = _PROVIDER + ("runtime/cache",)
+_BUNDLE = _PROVIDER + ("runtime/bundle",)
+_CACHE = _BUNDLE + ("runtime/cache",)
 _HIP = _SUPPORT + ("runtime/hip",)
 _DISPATCH = _CACHE + _HIP + ("runtime/scales", "runtime/dispatch")
 _RUNTIME = _DISPATCH + (
@@ -31,9 +32,10 @@ TABLE = {
     "runtime/support": ((), ("fmt/", "openssl/")),
     "runtime/json": (_SUPPORT, ("fmt/", "nlohmann/")),
     "runtime/spec": (_SUPPORT, ("fmt/",)),
-    "runtime/codeobject": (_SPEC, ("fmt/", "nlohmann/")),
+    "runtime/codeobject": (_SPEC + _JSON, ("fmt/", "nlohmann/")),
     "runtime/provider": (_OBJECT, ("fmt/",)),
-    "runtime/cache": (_PROVIDER, ("fmt/", "hiredis/", "nlohmann/")),
+    "runtime/bundle": (_PROVIDER + _JSON, ("fmt/", "nlohmann/")),
+    "runtime/cache": (_BUNDLE, ("fmt/", "hiredis/", "nlohmann/")),
     "runtime/hip": (_SUPPORT, ("fmt/", "hip/")),
     "runtime/scales": (_SPEC, ("fmt/", "nlohmann/")),
     "runtime/dispatch": (_CACHE + _HIP + _JSON + ("runtime/scales",), ("fmt/", "nlohmann/", "sqlite3")),

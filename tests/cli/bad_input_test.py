@@ -146,7 +146,7 @@ class BadInput(CliTest):
         self.assertFalse((self.dir / "t.json").exists())
 
     def test_subcommands_of_later_versions(self):
-        for name in ("explain", "bench", "tune", "cache", "bundle", "calibrate"):
+        for name in ("explain", "bench", "tune", "cache", "calibrate"):
             self.refused([name, "list", "--anything", "7"], name, "not supported yet")
 
     def refusedBuild(self, *words, **changes):

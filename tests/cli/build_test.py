@@ -43,7 +43,9 @@ class Build(CliTest):
         )
         # Again, from the cache, the same bytes.
         again = self.json("build", *self.ARGS)
-        self.assertEqual({k["provider"] for k in again["kernels"]}, {"disk"})
+        self.assertEqual({k["provider"] for k in again["kernels"]}, {"bundle"})
+        elsewhere = self.json("build", *self.ARGS[:-1], "elsewhere")
+        self.assertEqual({k["provider"] for k in elsewhere["kernels"]}, {"disk"})
         self.assertEqual(
             [k["sha256"] for k in again["kernels"]], [k["sha256"] for k in built["kernels"]]
         )
@@ -74,19 +76,21 @@ class Build(CliTest):
 
     @unittest.skipUnless(HAVE_COMPILER, "this build has no compiler")
     def test_failing_write(self):
-        # The second object does not fit: neither does the first stay, nor an old manifest go stale.
-        self.json("build", *self.ARGS)
-        largest = max(p.stat().st_size for p in (self.dir / "out").glob("*.co"))
-        out = self.dir / "out"
-        before = {p.name: (p.read_bytes(), p.stat().st_mtime_ns) for p in out.iterdir()}
+        # The second object does not fit: the first waits for the next try, nothing half-written
+        # stays, and an older bundle in the directory is as it was.
+        both = self.json("build", *self.ARGS)["kernels"]
+        self.assertLess(both[0]["bytes"], both[1]["bytes"])
+        self.json("build", *self.ARGS[:-1], "old", "--causal", "no")
+        before = {p.name: p.read_bytes() for p in (self.dir / "old").iterdir()}
 
         def bound():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (largest - 1, largest - 1))
+            size = both[1]["bytes"] - 1
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
-        for directory in ("out", "new"):
+        for directory in ("old", "new"):
             process = subprocess.run(
-                [BINARY, *self.ARGS[:-1], directory],
+                [BINARY, *self.ARGS[:-1], directory, "--jobs", "1"],
                 capture_output=True,
                 text=True,
                 cwd=self.dir,
@@ -95,9 +99,13 @@ class Build(CliTest):
             )
             self.assertEqual(process.returncode, ENVIRONMENT, process.stderr)
             self.assertIn("File too large", process.stderr)
-        after = {p.name: (p.read_bytes(), p.stat().st_mtime_ns) for p in out.iterdir()}
-        self.assertEqual(before, after)
-        self.assertFalse((self.dir / "new").exists())
+        self.assertEqual(before, {p.name: p.read_bytes() for p in (self.dir / "old").iterdir()})
+        self.assertEqual(
+            sorted(p.name for p in (self.dir / "new").iterdir()),
+            ["manifest.partial.json", both[0]["file"]],
+        )
+        done = self.json("build", *self.ARGS[:-1], "new", WAVESMITH_CACHE_DIR="off")
+        self.assertEqual([k["provider"] for k in done["kernels"]], ["bundle", "jit"])
 
     def test_output_is_a_file(self):
         (self.dir / "out").write_text("x")

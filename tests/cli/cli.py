@@ -34,9 +34,9 @@ class CliTest(unittest.TestCase):
         self.env["WAVESMITH_CACHE_DIR"] = str(self.cache)
         self.env["WAVESMITH_DEVICE"] = "emulator"
 
-    def start(self, *args, **env):
+    def start(self, *args, binary=BINARY, **env):
         return subprocess.Popen(
-            [BINARY, *map(str, args)],
+            [binary, *map(str, args)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

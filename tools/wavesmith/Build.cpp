@@ -1,16 +1,13 @@
-// wavesmith build: code objects ahead of time, with a manifest of keys and digests. Everything is
-// compiled and written aside before the first file takes its name; the manifest is the last one.
+// wavesmith build: a bundle of code objects ahead of time. What stands there already is kept, an
+// interrupted build goes on, and the manifest changes in one step at the end.
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <memory>
-#include <span>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -20,10 +17,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "runtime/bundle/BundleWriter.h"
 #include "runtime/cache/KernelStore.h"
 #include "runtime/spec/KernelSpec.h"
 #include "runtime/support/Files.h"
-#include "runtime/support/Hash.h"
 #include "runtime/support/Status.h"
 #include "tools/wavesmith/Arguments.h"
 #include "tools/wavesmith/Command.h"
@@ -36,60 +33,27 @@ namespace fs = std::filesystem;
 
 struct Built {
   KernelSpec spec;
-  KernelLookup lookup;
+  std::string provider;
+  double compileMs = 0;
   Status status;
 };
 
-/// Where the files wait for each other: a directory inside the output, gone with this object, as is
-/// the output when this run made it and nothing was published.
-class Staging {
-public:
-  static Expected<std::unique_ptr<Staging>> create(const std::string &output) {
-    std::error_code code;
-    const bool existed = fs::exists(output, code);
-    fs::create_directories(output, code);
-    if (code)
-      return error(StatusCode::Io, "cannot make {}: {}", output, code.message());
-    std::string pattern = (fs::path(output) / ".partial-XXXXXX").string();
-    if (!::mkdtemp(pattern.data()))
-      return systemError(errno, "cannot write into", output);
-    return std::unique_ptr<Staging>(new Staging(output, std::move(pattern), !existed));
-  }
-  Staging(const Staging &) = delete;
-  Staging &operator=(const Staging &) = delete;
-  ~Staging() {
-    std::error_code ignored;
-    fs::remove_all(directory_, ignored);
-    if (created_)
-      fs::remove(output_, ignored); // only when empty
-  }
-
-  Status add(const std::string &name, std::span<const std::byte> bytes) {
-    WAVESMITH_TRY(publishFile((fs::path(directory_) / name).string(), bytes));
-    names_.push_back(name);
+Status makeOne(KernelStore &store, BundleWriter &writer, Built &kernel) {
+  if (writer.keep(kernel.spec, false)) {
+    kernel.provider = "bundle";
     return Status::ok();
   }
-  /// In the order of add().
-  Status publish() const {
-    for (const std::string &name : names_) {
-      const fs::path to = fs::path(output_) / name;
-      if (std::rename((fs::path(directory_) / name).c_str(), to.c_str()) != 0)
-        return systemError(errno, "rename to", to.string());
-    }
-    return Status::ok();
-  }
+  const Expected<KernelLookup> lookup = store.get(kernel.spec);
+  if (!lookup)
+    return asEnvironment(lookup.status());
+  kernel.provider = lookup->provider;
+  kernel.compileMs = lookup->compileMs;
+  return writer.add(kernel.spec, *lookup->object);
+}
 
-private:
-  Staging(std::string output, std::string directory, bool created)
-      : output_(std::move(output)), directory_(std::move(directory)), created_(created) {}
-
-  std::string output_, directory_;
-  bool created_;
-  std::vector<std::string> names_;
-};
-
-/// Compiles all of them, `jobs` at a time; the first error in the specs' order.
-Status compileAll(KernelStore &store, std::vector<Built> &kernels, std::size_t jobs) {
+/// All of them, `jobs` at a time; the first error in the specs' order.
+Status makeAll(KernelStore &store, BundleWriter &writer, std::vector<Built> &kernels,
+               std::size_t jobs) {
   Progress progress(kernels.size());
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
@@ -98,15 +62,10 @@ Status compileAll(KernelStore &store, std::vector<Built> &kernels, std::size_t j
     for (std::size_t job = 0; job < std::min(jobs, kernels.size()); ++job)
       workers.emplace_back([&] {
         for (std::size_t at; (at = next.fetch_add(1)) < kernels.size() && !failed;) {
-          Built &kernel = kernels[at];
-          auto lookup = store.get(kernel.spec);
-          if (lookup) {
-            kernel.lookup = *std::move(lookup);
-          } else {
-            kernel.status = asEnvironment(lookup.status());
+          kernels[at].status = makeOne(store, writer, kernels[at]);
+          if (!kernels[at].status.isOk())
             failed = true;
-          }
-          progress.done(kernel.spec.kernelName());
+          progress.done(kernels[at].spec.kernelName());
         }
       });
   }
@@ -146,42 +105,48 @@ public:
     WAVESMITH_TRY(checkOutput());
     const auto start = std::chrono::steady_clock::now();
     WAVESMITH_ASSIGN(KernelStoreOptions options, KernelStoreOptions::fromEnvironment());
+    options.bundles.anyToolchain = false; // the manifest names one toolchain, ours
     KernelStore store(std::move(options));
-    WAVESMITH_TRY(compileAll(store, kernels, jobCount_));
+    WAVESMITH_ASSIGN(const std::unique_ptr<BundleWriter> writer,
+                     BundleWriter::open(output_, store.toolchain()));
+    WAVESMITH_TRY(makeAll(store, *writer, kernels, static_cast<std::size_t>(jobCount_)));
+    std::vector<KernelSpec> specs;
+    for (const Built &kernel : kernels)
+      specs.push_back(kernel.spec);
+    WAVESMITH_ASSIGN(const std::size_t removed, writer->finish(specs));
 
-    WAVESMITH_ASSIGN(const std::unique_ptr<Staging> staging, Staging::create(output_));
-    const Toolchain &toolchain = store.toolchain();
-    Json manifest = {{"version", 1},
-                     {"toolchain",
-                      {{"template_digest", toolchain.templateDigest},
-                       {"compiler_build", toolchain.compilerBuild},
-                       {"llvm_version", toolchain.llvmVersion},
-                       {"environment", toolchain.environment}}},
-                     {"kernels", Json::array()}};
     Result result;
-    result.json = {
-        {"ok", true}, {"directory", output_}, {"manifest", ""}, {"kernels", Json::array()}};
+    result.json = {{"ok", true},
+                   {"directory", output_},
+                   {"manifest", (fs::path(output_) / BundleManifest::kName).string()},
+                   {"kernels", Json::array()}};
     result.text = fmt::format("{:<58} {:>8}  {:<7} {:>10}\n", "kernel", "bytes", "from", "compile");
+    std::size_t kept = 0;
     for (const Built &kernel : kernels) {
-      WAVESMITH_ASSIGN(Json row, write(kernel, toolchain, *staging));
-      manifest["kernels"].push_back(row);
-      row.erase("target");
-      row["provider"] = kernel.lookup.provider;
-      row["compile_ms"] = kernel.lookup.compileMs;
-      result.json["kernels"].push_back(std::move(row));
-      result.text += fmt::format("{:<58} {:>8}  {:<7} {:>7.1f} ms\n", kernel.spec.kernelName(),
-                                 kernel.lookup.object->bytes.size(), kernel.lookup.provider,
-                                 kernel.lookup.compileMs);
+      const BundleEntry &entry = *writer->find(kernel.spec);
+      kept += kernel.provider == "bundle";
+      result.json["kernels"].push_back({{"name", entry.kernel},
+                                        {"file", entry.file},
+                                        {"spec", entry.specText},
+                                        {"spec_key", entry.specKey},
+                                        {"build_key", entry.buildKey},
+                                        {"sha256", entry.sha256},
+                                        {"bytes", entry.bytes},
+                                        {"verified", !entry.verification.empty()},
+                                        {"provider", kernel.provider},
+                                        {"compile_ms", kernel.compileMs}});
+      result.text += fmt::format("{:<58} {:>8}  {:<7} {:>7.1f} ms\n", entry.kernel, entry.bytes,
+                                 kernel.provider, kernel.compileMs);
     }
-    const std::string path = (fs::path(output_) / "manifest.json").string();
-    WAVESMITH_TRY(staging->add("manifest.json", asBytes(manifest.dump(2) + "\n")));
-    WAVESMITH_TRY(staging->publish());
-
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    result.json["manifest"] = path;
+    result.json["kept"] = kept;
+    result.json["removed"] = removed;
     result.json["seconds"] = seconds;
-    result.text += fmt::format("{} kernels in {:.1f} s, {}\n", kernels.size(), seconds, path);
+    result.text += fmt::format("{} kernels ({} were there, {} of earlier builds removed) in {:.1f} "
+                               "s, {}\n",
+                               kernels.size(), kept, removed, seconds,
+                               result.json["manifest"].get<std::string>());
     return result;
   }
 
@@ -202,7 +167,7 @@ private:
     const auto add = [&](KernelSpec spec) {
       const auto same = [&](const Built &kernel) { return kernel.spec == spec; };
       if (std::none_of(kernels.begin(), kernels.end(), same))
-        kernels.push_back({std::move(spec), {}, Status()});
+        kernels.push_back({.spec = std::move(spec)});
     };
     WAVESMITH_ASSIGN(
         const std::int64_t rotation,
@@ -246,20 +211,6 @@ private:
     if (access(output_.c_str(), W_OK | X_OK) != 0)
       return systemError(errno, "cannot write into", output_);
     return Status::ok();
-  }
-
-  static Expected<Json> write(const Built &kernel, const Toolchain &toolchain, Staging &staging) {
-    const CodeObjectBlob &blob = *kernel.lookup.object;
-    const std::string name = kernel.spec.kernelName();
-    WAVESMITH_TRY(staging.add(name + ".co", blob.bytes));
-    return Json{{"name", name},
-                {"file", name + ".co"},
-                {"target", kernel.spec.target},
-                {"spec", kernel.spec.text()},
-                {"spec_key", kernel.spec.key()},
-                {"build_key", buildKey(kernel.spec, toolchain)},
-                {"sha256", sha256Hex(blob.bytes)},
-                {"bytes", blob.bytes.size()}};
   }
 
   std::string targets_, kernels_, rotation_, dtypes_, headDims_, causal_, output_, jobs_;

@@ -37,7 +37,8 @@ std::string callText(const RunRequest &request, const RunReport &report) {
 std::string sourceText(const RunReport &report) {
   if (report.provider == "jit")
     return fmt::format("jit: compiled in {:.0f} ms", report.compileMs);
-  return fmt::format("{} cache: found in {:.2f} ms", report.provider, report.lookupMs);
+  return fmt::format("{}{}: found in {:.2f} ms", report.provider,
+                     report.provider == "bundle" ? "" : " cache", report.lookupMs);
 }
 
 std::string resourceText(const KernelInfo &kernel) {

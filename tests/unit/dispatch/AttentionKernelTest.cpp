@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/dispatch/RowKernel.h"
+#include "runtime/provider/ObjectCheck.h"
 #include "tests/unit/dispatch/FakeDevice.h"
 #include "tests/unit/dispatch/FakeObject.h"
 
@@ -45,6 +46,11 @@ TEST_F(AttentionKernelTest, RefusesObjectsThatDoNotFitNamingBothSides) {
   other.target = "gfx950";
   EXPECT_THAT(checkKernelObject(other, *fakeObject(kSpec)).status().message(),
               HasSubstr("the object is for gfx942, the plan for gfx950"));
+  KernelSpec fp8 = kSpec;
+  fp8.attention.dtype = DType::FP8;
+  EXPECT_TRUE(checkKernelObject(fp8, *fakeObject(fp8, {.fp8Format = "e4m3fnuz"})));
+  EXPECT_THAT(checkKernelObject(fp8, *fakeObject(fp8, {.fp8Format = "e4m3"})).status().message(),
+              HasSubstr("the object's FP8 format is [e4m3], gfx942's is [e4m3fnuz]"));
   CodeObjectBlob cut = *fakeObject(kSpec);
   cut.bytes.resize(cut.bytes.size() / 2);
   EXPECT_FALSE(checkKernelObject(kSpec, cut));

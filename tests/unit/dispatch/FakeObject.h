@@ -16,6 +16,8 @@ struct FakeObjectOptions {
   bool note = true;
   std::string abi = kAttentionLayout;
   std::string noteSpec; ///< "" = the spec's
+  std::string fp8Format;
+  std::string buildKey = "b";
   int arguments = sizeof(AttentionArguments) / 8;
   int maxThreads = kAttentionThreads;
 };
@@ -25,8 +27,9 @@ inline SharedCodeObject fakeObject(const KernelSpec &spec, const FakeObjectOptio
   if (options.note) {
     std::string json = printNote({.spec = options.noteSpec.empty() ? spec.text() : options.noteSpec,
                                   .specKey = spec.key(),
-                                  .buildKey = "b",
+                                  .buildKey = options.buildKey,
                                   .abi = options.abi,
+                                  .fp8Format = options.fp8Format,
                                   .schedule = "default",
                                   .toolchain = "t"});
     std::string escaped;

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/codeobject/Verification.h"
+#include "runtime/support/Hash.h"
 #include "tests/unit/provider/FakeCompiler.h"
 
 namespace wavesmith {
@@ -33,6 +35,9 @@ public:
       objects[spec.text()] = whileClaiming;
     return claims ? std::make_unique<Claim>() : nullptr;
   }
+  bool makes() const override { return maker; }
+  bool offersCopies() const override { return copies; }
+  std::string trouble() const override { return problem; }
   std::vector<KernelSpec> list() const override {
     std::vector<KernelSpec> specs;
     for (const auto &[text, object] : objects)
@@ -42,7 +47,8 @@ public:
 
   std::map<std::string, SharedCodeObject> objects;
   StatusCode failure = StatusCode::Ok;
-  bool claims = false;
+  bool claims = false, maker = false, copies = true;
+  std::string problem;
   SharedCodeObject whileClaiming; ///< what "another process" makes while we wait
 
 private:
@@ -73,9 +79,47 @@ TEST_F(ProviderChainTest, OffersWhatALaterProviderHas) {
   EXPECT_EQ(counters[1].hits, 1u);
 }
 
+TEST_F(ProviderChainTest, KeepsNoCopyOfWhatIsNotOffered) {
+  second->put(mainJobSpec(), object("second"));
+  second->copies = false;
+  ASSERT_TRUE(chain.get(mainJobSpec()));
+  EXPECT_TRUE(first->objects.empty());
+}
+
+TEST_F(ProviderChainTest, ClaimsOnlyBeforeAnObjectIsMade) {
+  first->claims = true;
+  first->whileClaiming = object("first");
+  second->put(mainJobSpec(), object("second"));
+  const auto found = chain.get(mainJobSpec());
+  ASSERT_TRUE(found) << found.status().message();
+  EXPECT_EQ((*found)->provider, "second");
+}
+
+TEST_F(ProviderChainTest, TakesOnlyVerifiedObjectsWhenAsked) {
+  ProviderChain strict{{first, second}, ProviderChain::Accept::Verified};
+  auto verified = std::make_shared<CodeObjectBlob>();
+  verified->provider = "second";
+  verified->bytes = test::bytesOf("an object");
+  const auto record = [](std::string digest) {
+    return printVerification({std::move(digest), "emulator", {"a call"}});
+  };
+  verified->verification = record(sha256Hex(verified->bytes));
+  auto other = std::make_shared<CodeObjectBlob>(*verified);
+  other->verification = record(sha256Hex("another object"));
+  for (const SharedCodeObject &unverified : {object("first"), SharedCodeObject(other)}) {
+    first->objects[mainJobSpec().text()] = unverified;
+    second->objects.clear();
+    EXPECT_EQ(strict.get(mainJobSpec()).status().code(), StatusCode::NotFound);
+    second->put(mainJobSpec(), verified);
+    ASSERT_TRUE(strict.get(mainJobSpec()));
+    EXPECT_EQ(first->objects.at(mainJobSpec().text()), SharedCodeObject(verified));
+  }
+}
+
 TEST_F(ProviderChainTest, LooksAgainAfterAClaim) {
   first->claims = true;
   first->whileClaiming = object("first");
+  second->maker = true;
   second->failure = StatusCode::Internal;
   const auto found = chain.get(mainJobSpec());
   ASSERT_TRUE(found) << found.status().message();
@@ -99,6 +143,9 @@ TEST_F(ProviderChainTest, ForbiddenNamesTheNearest) {
   far.attention.headDimQk = far.attention.headDimV = 64;
   second->failure = StatusCode::JitForbidden;
   EXPECT_THAT(chain.get(mainJobSpec()).status().message(), HasSubstr("no provider has any entry"));
+  first->problem = "the shelf is empty";
+  EXPECT_THAT(chain.get(mainJobSpec()).status().message(),
+              HasSubstr("first not usable: the shelf is empty"));
   first->put(near, object("first"));
   first->put(far, object("first"));
   const std::string message = chain.get(mainJobSpec()).status().message();
