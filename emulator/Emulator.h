@@ -109,6 +109,10 @@ struct LaunchConfig {
   std::uint32_t dynamicLds = 0;
   bool together = false;              ///< every workgroup makes progress (a cooperative launch)
   std::span<const std::byte> kernarg; ///< explicit arguments; hidden ones are filled in
+  /// Not empty: only the workgroups that the cycle model samples are executed, the others' length
+  /// follows from this figure for each workgroup, in any unit of work. For times of grids that take
+  /// too long to run; what the others would have stored is missing.
+  std::span<const double> weights;
 };
 
 struct RunReport {

@@ -44,6 +44,7 @@ struct CycleReport {
   std::string dtype; ///< of the matrix work: bf16, fp8, other, or none
   int workgroupsPerCu = 0;
   int sampledWorkgroups = 0; ///< traced and replayed; the others are placed by their size
+  std::uint64_t workgroups = 0, executed = 0; ///< of the grid, and those that were run
   std::uint64_t longestWorkgroup = 0;
 
   /// A loop in its steady state: all iterations but the first, over the waves that ran it.

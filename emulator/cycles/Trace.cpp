@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "emulator/Emulator.h"
@@ -50,7 +52,7 @@ double GroupTrace::scale() const {
 }
 
 TraceSampler::TraceSampler(const Program &program, const Architecture &architecture, u64 groups,
-                           bool all)
+                           bool all, std::span<const double> weights)
     : architecture_(architecture), first_(program.instructions().data()),
       count_(program.instructions().size()), entryAddress_(program.entryAddress()), all_(all),
       sizes_(groups) {
@@ -64,6 +66,45 @@ TraceSampler::TraceSampler(const Program &program, const Architecture &architect
     ++step;
   for (u64 k = 0; k < std::min(groups, kCandidates); ++k)
     wanted_[static_cast<u64>(static_cast<unsigned __int128>(k) * step % groups)] = true;
+  if (weights.empty())
+    return;
+  const auto [lightest, heaviest] = std::minmax_element(weights.begin(), weights.end());
+  wanted_[static_cast<u64>(lightest - weights.begin())] = true;
+  wanted_[static_cast<u64>(heaviest - weights.begin())] = true;
+}
+
+std::vector<u64> TraceSampler::wanted() const {
+  std::vector<u64> groups;
+  for (const auto &[group, wanted] : wanted_)
+    groups.push_back(group);
+  return groups;
+}
+
+void TraceSampler::estimateSizes(std::span<const double> weights) {
+  struct Sum {
+    double size = 0;
+    int count = 0;
+    double mean() const { return size / count; }
+  };
+  std::map<double, Sum> known; // weight -> size
+  for (const auto &[group, wanted] : wanted_) {
+    Sum &sum = known[weights[group]];
+    sum.size += static_cast<double>(sizes_[group]);
+    ++sum.count;
+  }
+  for (u64 group = 0; group < sizes_.size(); ++group) {
+    if (wants(group))
+      continue;
+    // Never outside: the lightest and the heaviest were run.
+    const auto above = known.lower_bound(weights[group]);
+    double size = above->second.mean();
+    if (above->first != weights[group]) {
+      const auto below = std::prev(above);
+      const double t = (weights[group] - below->first) / (above->first - below->first);
+      size = below->second.mean() + t * (size - below->second.mean());
+    }
+    sizes_[group] = static_cast<u64>(std::llround(size));
+  }
 }
 
 bool TraceSampler::wants(u64 group) const { return all_ || wanted_.count(group) != 0; }

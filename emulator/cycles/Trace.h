@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -51,12 +52,19 @@ class TraceRecorder;
 
 class TraceSampler {
 public:
-  /// `all`: of every workgroup, else of a few.
-  TraceSampler(const Program &program, const Architecture &architecture, u64 groups, bool all);
+  /// `all`: of every workgroup, else of a few; with `weights` the lightest and the heaviest are
+  /// among them.
+  TraceSampler(const Program &program, const Architecture &architecture, u64 groups, bool all,
+               std::span<const double> weights = {});
 
   /// Is this workgroup traced? Depends on the grid alone.
   bool wants(u64 group) const;
+  /// All that are, in order.
+  std::vector<u64> wanted() const;
   void setInstructions(u64 group, u64 count) { sizes_[group] = count; }
+  /// Gives the workgroups that were not run their size, linear between the weights of those that
+  /// were.
+  void estimateSizes(std::span<const double> weights);
   void add(std::unique_ptr<GroupTrace> trace);
 
   const Architecture &architecture() const { return architecture_; }

@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,9 @@ struct ThreadErrors {
   std::string detail;
 };
 ThreadErrors &threadErrors();
+
+/// What wavesmithEmulatorSampleNext() left for this thread's next kernel.
+std::vector<double> &nextWeights();
 
 template <typename... Args>
 hipError_t fail(hipError_t code, fmt::format_string<Args...> format, Args &&...args) {

@@ -27,6 +27,13 @@ int wavesmithEmulatorConfigure(const char *settings) {
   return guarded([&] { return Front::get().configure(settings ? settings : ""); });
 }
 
+int wavesmithEmulatorSampleNext(const double *weights, unsigned long long count) {
+  return guarded([&] {
+    nextWeights().assign(weights, weights ? weights + count : weights);
+    return hipSuccess;
+  });
+}
+
 int wavesmithEmulatorLog(const char *settings) {
   return guarded([&] {
     const wavesmith::Status status = wavesmith::log::configure(settings ? settings : "");

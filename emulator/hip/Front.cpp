@@ -14,6 +14,11 @@ ThreadErrors &threadErrors() {
   return errors;
 }
 
+std::vector<double> &nextWeights() {
+  thread_local std::vector<double> weights;
+  return weights;
+}
+
 Front &Front::get() {
   static Front *front = [] {
     auto *made = new Front;
@@ -163,6 +168,7 @@ hipError_t Front::runKernel(const KernelTask &task, StreamState &stream) {
   launch.dynamicLds = task.dynamicLds;
   launch.together = task.together;
   launch.kernarg = task.kernarg;
+  launch.weights = task.weights;
   const std::lock_guard lock(deviceMutex_);
   settings.run.trace = trace_;
   const auto target = device();

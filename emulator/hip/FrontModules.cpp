@@ -192,6 +192,7 @@ hipError_t Front::findFunction(const void *handle, std::shared_ptr<Function> *fu
 hipError_t Front::makeKernel(const Function &function, dim3 grid, dim3 block,
                              std::uint64_t dynamicLds, void **parameters, void **extra,
                              KernelTask *task) {
+  task->weights = std::exchange(nextWeights(), {});
   const KernelInfo &info = *function.info;
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || threads == 0)
@@ -218,6 +219,10 @@ hipError_t Front::makeKernel(const Function &function, dim3 grid, dim3 block,
     return fail(hipErrorInvalidValue,
                 "kernel {}: {} bytes of static and {} of dynamic LDS, the limit is {}", info.name,
                 info.ldsBytes, dynamicLds, lds);
+  if (const std::uint64_t groups = std::uint64_t{grid.x} * grid.y * grid.z;
+      !task->weights.empty() && task->weights.size() != groups)
+    return fail(hipErrorInvalidValue, "kernel {}: {} weights for {} workgroups", info.name,
+                task->weights.size(), groups);
   if (extra && parameters)
     return fail(hipErrorInvalidValue, "kernel {}: both kernelParams and extra", info.name);
   task->module = function.module;

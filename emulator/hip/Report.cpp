@@ -28,21 +28,38 @@ nlohmann::ordered_json linesJson(const std::vector<emulator::CycleReport::Line> 
 
 } // namespace
 
-void Report::Modelled::add(const emulator::CycleReport &launch) {
+void Report::Modelled::add(const std::string &kernel, const emulator::CycleReport &launch) {
   if (launch.cycles >= longest.cycles)
     longest = launch;
-  const auto weight = static_cast<double>(launch.cycles), before = static_cast<double>(cycles);
-  const double all = std::max(1.0, weight + before);
-  const auto mix = [&](double &share, double of) { share = (share * before + of * weight) / all; };
-  mix(mfma, launch.mfmaUtilisation);
-  mix(valu, launch.valuUtilisation);
-  mix(lds, launch.ldsUtilisation);
-  mix(memory, launch.memoryUtilisation);
-  mix(balance, launch.balance);
+  const auto weight = static_cast<double>(launch.cycles);
+  const auto mix = [&](double &share, double of, std::uint64_t before) {
+    const auto spent = static_cast<double>(before);
+    share = (share * spent + of * weight) / std::max(1.0, weight + spent);
+  };
+  mix(mfma, launch.mfmaUtilisation, cycles);
+  mix(valu, launch.valuUtilisation, cycles);
+  mix(lds, launch.ldsUtilisation, cycles);
+  mix(memory, launch.memoryUtilisation, cycles);
+  mix(balance, launch.balance, cycles);
   cycles += launch.cycles;
   coldCycles += launch.coldCycles;
   microseconds += launch.microseconds;
   sustainedMicroseconds += launch.sustainedMicroseconds;
+
+  auto row = std::find_if(kernels.begin(), kernels.end(),
+                          [&](const Kernel &known) { return known.name == kernel; });
+  if (row == kernels.end())
+    row = kernels.insert(row, Kernel{.name = kernel});
+  mix(row->mfma, launch.mfmaUtilisation, row->cycles);
+  mix(row->memory, launch.memoryUtilisation, row->cycles);
+  if (row->launches == 0 || launch.cycles > row->longest) {
+    row->longest = launch.cycles;
+    row->boundBy = launch.boundBy;
+  }
+  ++row->launches;
+  row->cycles += launch.cycles;
+  row->workgroups += launch.workgroups;
+  row->executed += launch.executed;
 }
 
 std::string Report::Modelled::json() const {
@@ -60,6 +77,16 @@ std::string Report::Modelled::json() const {
                                  {"sustained_mhz", longest.sustainedMhz},
                                  {"dtype", longest.dtype},
                                  {"cold_cycles", coldCycles}};
+  root["kernels"] = nlohmann::ordered_json::array();
+  for (const Kernel &kernel : kernels)
+    root["kernels"].push_back({{"name", kernel.name},
+                               {"launches", kernel.launches},
+                               {"cycles", kernel.cycles},
+                               {"workgroups", kernel.workgroups},
+                               {"executed", kernel.executed},
+                               {"mfma_utilisation", kernel.mfma},
+                               {"memory_utilisation", kernel.memory},
+                               {"bound_by", kernel.boundBy}});
   root["loops"] = nlohmann::ordered_json::array();
   for (const emulator::CycleReport::Loop &loop : longest.loops)
     if (root["loops"].size() < kMaxLoops)
@@ -94,7 +121,7 @@ void Report::add(const std::string &kernel, const emulator::RunReport &run,
   if (run.modelled) {
     if (!totals_.modelled)
       totals_.modelled.emplace();
-    totals_.modelled->add(*run.modelled);
+    totals_.modelled->add(kernel, *run.modelled);
     if (!run.coverage.empty() && run.modelled->cycles >= row.longest) {
       row.longest = run.modelled->cycles;
       row.lines = run.modelled->lines;

@@ -39,7 +39,16 @@ private:
     double microseconds = 0, sustainedMicroseconds = 0;
     double mfma = 0, valu = 0, lds = 0, memory = 0, balance = 0;
     emulator::CycleReport longest;
-    void add(const emulator::CycleReport &launch);
+    /// In the order of their first launches.
+    struct Kernel {
+      std::string name;
+      std::uint64_t launches = 0, cycles = 0, workgroups = 0, executed = 0;
+      double mfma = 0, memory = 0;
+      std::string boundBy; ///< of its longest launch
+      std::uint64_t longest = 0;
+    };
+    std::vector<Kernel> kernels;
+    void add(const std::string &kernel, const emulator::CycleReport &launch);
     std::string json() const;
   };
   struct Totals {

@@ -29,6 +29,7 @@ struct KernelTask {
   std::uint32_t dynamicLds = 0;
   bool together = false;          ///< a cooperative launch
   std::vector<std::byte> kernarg; ///< explicit arguments
+  std::vector<double> weights;    ///< not empty: only samples run (WavesmithEmulator.h)
 };
 
 struct CopyTask {

@@ -8,6 +8,7 @@
 #include <random>
 #include <thread>
 
+#include "emulator/cycles/Trace.h"
 #include "emulator/machine/Atomics.h"
 #include "emulator/machine/Handlers.h"
 
@@ -44,14 +45,17 @@ bool mayCompareAndSwap(const Program &program) {
 class GridRun {
 public:
   GridRun(const Launch &launch, u64 groups)
-      : launch_(launch), groups_(groups), races_(!mayCompareAndSwap(*launch.program)) {
+      : launch_(launch), groups_(launch.sampleOnly ? launch.sampler->wanted().size() : groups),
+        races_(!mayCompareAndSwap(*launch.program)) {
     random_.seed(launch.options->seed);
-    if (preemptive() && groups <= kMaxShuffled) {
+    if (launch.sampleOnly) {
+      order_ = launch.sampler->wanted();
+    } else if (preemptive() && groups <= kMaxShuffled) {
       order_.resize(groups);
       std::iota(order_.begin(), order_.end(), u64{0});
       std::shuffle(order_.begin(), order_.end(), random_);
     }
-    tracks_ = groups > 1 && groups <= ~u32{0} && launch.options->checks.has(CheckKind::Races);
+    tracks_ = groups_ > 1 && groups <= ~u32{0} && launch.options->checks.has(CheckKind::Races);
   }
 
   GridResult run() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <optional>
 
 #include "emulator/cycles/CycleModel.h"
@@ -132,6 +133,28 @@ Status validate(const KernelInfo &kernel, const LaunchConfig &config, u64 ldsByt
   return Status::ok();
 }
 
+/// A grid of which only samples run must be one whose workgroups can do without the others.
+Status validateWeights(const LaunchConfig &config, const RunOptions &options, u64 groups,
+                       bool together) {
+  const std::span<const double> weights = config.weights;
+  if (weights.empty())
+    return Status::ok();
+  if (weights.size() != groups)
+    return error(StatusCode::InvalidArgument, "kernel {}: {} weights for {} workgroups",
+                 config.kernel, weights.size(), groups);
+  if (!options.modelCycles || options.replayAll || together)
+    return error(StatusCode::InvalidArgument,
+                 "kernel {}: running samples takes the cycle model, replay=sample and workgroups "
+                 "that do not wait for each other",
+                 config.kernel);
+  const auto bad = std::find_if(weights.begin(), weights.end(),
+                                [](double weight) { return !std::isfinite(weight); });
+  if (bad != weights.end())
+    return error(StatusCode::InvalidArgument, "kernel {}: weight {} of workgroup {}", config.kernel,
+                 *bad, bad - weights.begin());
+  return Status::ok();
+}
+
 } // namespace
 
 Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
@@ -192,6 +215,7 @@ Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
   launch.together = config.together || program->synchronises();
 
   u64 groups = u64{config.grid[0]} * config.grid[1] * config.grid[2];
+  WAVESMITH_TRY(validateWeights(config, options, groups, launch.together));
   const cycles::Chip *chip = nullptr;
   std::optional<cycles::TraceSampler> sampler;
   if (options.modelCycles) {
@@ -200,7 +224,9 @@ Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
       return error(StatusCode::InvalidArgument,
                    "kernel {}: {} workgroups; replay=all takes at most {}", config.kernel, groups,
                    kMaxReplayedGroups);
-    launch.sampler = &sampler.emplace(*program, *chip->architecture, groups, options.replayAll);
+    launch.sampler =
+        &sampler.emplace(*program, *chip->architecture, groups, options.replayAll, config.weights);
+    launch.sampleOnly = !config.weights.empty();
   }
   auto start = std::chrono::steady_clock::now();
   GridResult result = runGrid(launch, groups);
@@ -209,6 +235,8 @@ Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.instructions = result.instructions;
   if (sampler) {
+    if (launch.sampleOnly)
+      sampler->estimateSizes(config.weights);
     u64 workItems = u64{config.block[0]} * config.block[1] * config.block[2];
     cycles::Footprint footprint{static_cast<int>((workItems + kLanes - 1) / kLanes),
                                 program->vgprs(), static_cast<int>(kernel->sgprs),
@@ -216,6 +244,8 @@ Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
     TraceFile *trace = options.trace.get();
     bool hasRoom = trace && trace->beginLaunch(kernel->name, chip->clockMhz);
     report.modelled = cycles::modelLaunch(*sampler, *chip, footprint, hasRoom ? trace : nullptr);
+    report.modelled->workgroups = groups;
+    report.modelled->executed = launch.sampleOnly ? sampler->wanted().size() : groups;
     if (trace) {
       trace->endLaunch(static_cast<double>(report.modelled->cycles))
           .ignoreError("in the summary; the launch itself is fine");

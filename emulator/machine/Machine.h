@@ -36,6 +36,7 @@ struct Launch {
   bool together = false;                   ///< workgroups may wait for each other
   bool hazardsAreErrors = true;            ///< else warnings
   cycles::TraceSampler *sampler = nullptr; ///< null: no cycle model
+  bool sampleOnly = false;                 ///< run no workgroup but those that it wants
 };
 
 /// A report, with the text of its instruction.

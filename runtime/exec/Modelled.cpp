@@ -22,6 +22,16 @@ std::string ModelledTime::json() const {
                {"sustained_mhz", sustainedMhz},
                {"dtype", dtype},
                {"cold_cycles", coldCycles}};
+  root["kernels"] = Json::array();
+  for (const Kernel &kernel : kernels)
+    root["kernels"].push_back({{"name", kernel.name},
+                               {"launches", kernel.launches},
+                               {"cycles", kernel.cycles},
+                               {"workgroups", kernel.workgroups},
+                               {"executed", kernel.executed},
+                               {"mfma_utilisation", kernel.mfmaUtilisation},
+                               {"memory_utilisation", kernel.memoryUtilisation},
+                               {"bound_by", kernel.boundBy}});
   root["loops"] = Json::array();
   for (const Loop &loop : loops)
     root["loops"].push_back({{"pc", loop.pc},
@@ -53,19 +63,19 @@ Expected<std::optional<ModelledTime>> readModelled(std::string_view emulatorRepo
   const Json &source = *found;
   ModelledTime time;
   bool complete = source.is_object();
-  auto text = [&](const char *key, std::string &to) {
-    complete = complete && source.contains(key) && source[key].is_string();
+  auto text = [&](const Json &from, const char *key, std::string &to) {
+    complete = complete && from.is_object() && from.contains(key) && from[key].is_string();
     if (complete)
-      to = source[key].get<std::string>();
+      to = from[key].get<std::string>();
   };
   auto number = [&](const Json &from, const char *key, auto &to) {
     complete = complete && from.is_object() && from.contains(key) && from[key].is_number();
     if (complete)
       to = from[key].get<std::remove_reference_t<decltype(to)>>();
   };
-  text("chip", time.chip);
-  text("bound_by", time.boundBy);
-  text("dtype", time.dtype);
+  text(source, "chip", time.chip);
+  text(source, "bound_by", time.boundBy);
+  text(source, "dtype", time.dtype);
   number(source, "cycles", time.cycles);
   number(source, "microseconds", time.microseconds);
   number(source, "sustained_microseconds", time.sustainedMicroseconds);
@@ -77,6 +87,18 @@ Expected<std::optional<ModelledTime>> readModelled(std::string_view emulatorRepo
   number(source, "clock_mhz", time.clockMhz);
   number(source, "sustained_mhz", time.sustainedMhz);
   number(source, "cold_cycles", time.coldCycles);
+  if (complete && source.contains("kernels") && source["kernels"].is_array())
+    for (const Json &row : source["kernels"]) {
+      ModelledTime::Kernel &kernel = time.kernels.emplace_back();
+      text(row, "name", kernel.name);
+      number(row, "launches", kernel.launches);
+      number(row, "cycles", kernel.cycles);
+      number(row, "workgroups", kernel.workgroups);
+      number(row, "executed", kernel.executed);
+      number(row, "mfma_utilisation", kernel.mfmaUtilisation);
+      number(row, "memory_utilisation", kernel.memoryUtilisation);
+      text(row, "bound_by", kernel.boundBy);
+    }
   if (complete && source.contains("loops") && source["loops"].is_array())
     for (const Json &row : source["loops"]) {
       ModelledTime::Loop loop;

@@ -23,6 +23,15 @@ struct ModelledTime {
   double clockMhz = 0, sustainedMhz = 0; ///< of the longest launch
   std::string dtype;                     ///< of its matrix work: bf16, fp8, other, or none
   std::uint64_t coldCycles = 0;          ///< more at a first launch: instruction caches
+  /// One kernel's launches, in the order of the first.
+  struct Kernel {
+    std::string name;
+    std::uint64_t launches = 0, cycles = 0;
+    std::uint64_t workgroups = 0, executed = 0; ///< of the grids; fewer executed: sampled
+    double mfmaUtilisation = 0, memoryUtilisation = 0;
+    std::string boundBy;
+  };
+  std::vector<Kernel> kernels;
   struct Loop {
     std::uint64_t pc = 0, iterations = 0;
     double cycles = 0, mfmaOccupancy = 0;

@@ -157,6 +157,47 @@ TEST_P(Launch, AFaultIsReportedAtTheNextSynchronisationOnce) {
   EXPECT_EQ(words(out)[63], 5u);
 }
 
+TEST_P(Launch, RunsOnlySamplesWhereAsked) {
+  if (!hip->isEmulator())
+    GTEST_SKIP() << "the emulator's";
+  ASSERT_EQ(hip->wavesmithEmulatorConfigure("model=on"), 0);
+  constexpr std::uint32_t kGroups = 100;
+  DeviceBuffer out = buffer(kGroups * 64 * 4);
+  const auto arguments = test::packArguments(out.data(), std::uint32_t{1});
+  const std::vector<double> weights(kGroups, 1);
+  const auto run = [&](std::uint32_t groups) {
+    const Status status =
+        launch(*hip, kernel("store"), {{groups, 1, 1}, {64, 1, 1}}, arguments, nullptr);
+    EXPECT_EQ(hip->hipDeviceSynchronize(), hipSuccess);
+    return status;
+  };
+  const auto modelled = [&] {
+    return nlohmann::json::parse(hip->wavesmithEmulatorLastReport(1))["modelled"];
+  };
+  modelled();
+  ASSERT_EQ(hip->wavesmithEmulatorSampleNext(weights.data(), kGroups), 0);
+  ASSERT_TRUE(run(kGroups));
+  auto report = modelled();
+  EXPECT_EQ(report["kernels"][0]["name"], "store");
+  EXPECT_EQ(report["kernels"][0]["workgroups"], kGroups);
+  EXPECT_GE(report["kernels"][0]["executed"], 16);
+  EXPECT_LE(report["kernels"][0]["executed"], 18);
+  const auto cycles = report["cycles"].get<std::uint64_t>();
+  // Once, and as many as there are workgroups.
+  ASSERT_TRUE(run(kGroups));
+  report = modelled();
+  EXPECT_EQ(report["kernels"][0]["executed"], kGroups);
+  EXPECT_EQ(report["cycles"], cycles);
+  ASSERT_EQ(hip->wavesmithEmulatorSampleNext(weights.data(), kGroups), 0);
+  EXPECT_THAT(run(kGroups - 1).message(), testing::HasSubstr("100 weights for 99 workgroups"));
+  ASSERT_TRUE(run(kGroups - 1));
+  ASSERT_EQ(hip->wavesmithEmulatorSampleNext(weights.data(), kGroups), 0);
+  ASSERT_EQ(hip->wavesmithEmulatorSampleNext(nullptr, 0), 0);
+  ASSERT_TRUE(run(kGroups));
+  EXPECT_EQ(modelled()["kernels"][0]["executed"], kGroups + kGroups - 1);
+  ASSERT_EQ(hip->wavesmithEmulatorConfigure("model=off"), 0);
+}
+
 TEST_P(Launch, TheReportCountsWork) {
   if (!hip->isEmulator())
     GTEST_SKIP() << "the emulator's report";

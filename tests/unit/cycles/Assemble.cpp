@@ -36,7 +36,7 @@ Expected<CodeObject> assemble(const std::string &name, const std::string &target
 
 Expected<RunReport> runMicro(const CodeObject &code, const std::string &chip, std::uint32_t block,
                              std::uint32_t grid, int threads, std::shared_ptr<TraceFile> trace,
-                             bool replayAll) {
+                             bool replayAll, std::span<const double> weights) {
   constexpr std::uint64_t kBytes = 96 << 20;
   WAVESMITH_ASSIGN(auto device, Device::create({code.target()}));
   std::array<std::uint64_t, 2> arguments{};
@@ -49,6 +49,7 @@ Expected<RunReport> runMicro(const CodeObject &code, const std::string &chip, st
   launch.grid = {grid, 1, 1};
   launch.block = {block, 1, 1};
   launch.kernarg = std::as_bytes(std::span(arguments));
+  launch.weights = weights;
   RunOptions options;
   options.checks = Checks::none();
   options.modelCycles = true;

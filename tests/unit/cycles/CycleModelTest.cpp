@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <iostream>
+#include <limits>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -96,6 +98,49 @@ TEST_F(CycleModel, TheSampleAgreesWithTheWholeGrid) {
                 0.03 * all.mfmaUtilisation)
         << "the work is the same";
   }
+}
+
+/// The work of each workgroup of kernels/unequal.s.
+std::vector<double> unequalWeights(std::size_t grid) {
+  std::vector<double> weights;
+  for (std::size_t i = 0; i < grid; ++i)
+    weights.push_back(3.0 * static_cast<double>(1 + (i % 8) * (i % 8)));
+  return weights;
+}
+
+TEST_F(CycleModel, AGridOfWhichOnlySamplesRunTakesAsLong) {
+  auto code = test::assemble("unequal", "gfx942", 1, 4);
+  ASSERT_TRUE(code) << code.status().message();
+  for (std::uint32_t grid : {1u, 7u, 200u, 331u, 4000u}) {
+    const std::vector<double> weights = unequalWeights(grid);
+    auto all = test::runMicro(*code, "MI308X", 256, grid);
+    auto some = test::runMicro(*code, "MI308X", 256, grid, 0, nullptr, false, weights);
+    ASSERT_TRUE(all && some) << all.status().message() << some.status().message();
+    EXPECT_EQ(all->modelled->executed, grid);
+    EXPECT_EQ(some->modelled->workgroups, grid);
+    EXPECT_LE(some->modelled->executed, 18u);
+    EXPECT_GE(some->modelled->executed, std::min(grid, 16u));
+    // A round more or less is as many instructions, so sizes are known exactly.
+    EXPECT_NEAR(ratio(*some->modelled, *all->modelled), 1, 0.01) << grid;
+    EXPECT_NEAR(some->modelled->mfmaUtilisation, all->modelled->mfmaUtilisation, 0.01);
+    if (grid > 18)
+      EXPECT_LT(some->instructions, all->instructions / 4);
+  }
+}
+
+TEST_F(CycleModel, SamplesNeedAWeightForEachWorkgroup) {
+  auto code = test::assemble("unequal", "gfx942", 1, 4);
+  ASSERT_TRUE(code) << code.status().message();
+  std::vector<double> weights = unequalWeights(8);
+  auto text = [&](std::uint32_t grid, bool replayAll = false) {
+    auto report = test::runMicro(*code, "MI308X", 256, grid, 0, nullptr, replayAll, weights);
+    return report ? "" : report.status().message();
+  };
+  EXPECT_EQ(text(8), "");
+  EXPECT_THAT(text(9), testing::HasSubstr("8 weights for 9 workgroups"));
+  EXPECT_THAT(text(8, true), testing::HasSubstr("replay=sample"));
+  weights[3] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(text(8), testing::HasSubstr("weight nan of workgroup 3"));
 }
 
 TEST_F(CycleModel, WorkgroupsGoToXcdsInTurn) {
