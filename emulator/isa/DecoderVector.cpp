@@ -245,10 +245,13 @@ bool Decoding::packed() {
     if (code == 255)
       return false;
     Type type = wide ? Type::B64 : row().signature.sources[i];
-    Operand operand = wide ? operands_.packedFloats(code)
-                           : operands_.source(code, row().use == Use::Mix ? Type::F32 : type);
-    if (operand.kind == OperandKind::Constant && type == Type::B16)
-      operand.type = Type::F16; // LLVM shows packed constants as floats
+    // Inline constants: the half that a mixed sum takes is one, packed integers take those of
+    // float32 (LLVM's operand type V2INT16).
+    if (row().use == Use::Mix)
+      type = inst_.opSelHi >> i & 1 ? Type::F16 : Type::F32;
+    else if (row().use == Use::Packed16 && type == Type::B16)
+      type = Type::B32;
+    Operand operand = wide ? operands_.packedFloats(code) : operands_.source(code, type);
     moveByIndex(operand, i);
     inst_.source[inst_.sourceCount++] = operand;
     operands_.read(operand, i);

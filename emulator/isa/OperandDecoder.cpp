@@ -25,7 +25,11 @@ u64 OperandDecoder::inlineConstant(u32 code, Type type) {
   switch (type) {
   case Type::F16:
   case Type::B16:
+  case Type::Halves:
     return kHalves[index];
+  case Type::Brain:
+  case Type::Brains:
+    return kFloats[index] >> 16;
   case Type::F64:
   case Type::B64:
     return kDoubles[index];

@@ -86,9 +86,11 @@ VectorFields vectorFieldsOf(const Row &row) {
     fields.signsUsed = 3;
   if (name == "v_cvt_f32_bf16")
     fields.signsUsed = 1;
+  const Type first = signature.sources[0];
   if (startsWith(name, "v_cvt_scalef32_") && (endsWith(name, "f16")) &&
       signature.result == Type::B32 &&
-      (signature.sources[0] == Type::B32 || signature.sources[0] == Type::B16))
+      (first == Type::B32 || first == Type::B16 || first == Type::Brain || first == Type::Halves ||
+       first == Type::Brains))
     fields.signsUsed |= 1;
   bool cvtFloat8 = row.format == Format::Vop1 && (endsWith(name, "_fp8") || endsWith(name, "_bf8"));
   bool fromInteger = isFloat(signature.result) && !anyFloat;

@@ -22,6 +22,21 @@ struct Half {
   u16 bits;
 };
 
+/// Two halves, one bfloat16, two of these: as their bits, but an inline constant is one such number
+/// in the low half (LLVM's operand types V2FP16, BF16, V2BF16).
+struct Halves {
+  u32 bits;
+  constexpr operator u32() const { return bits; }
+};
+struct Brain {
+  u16 bits;
+  constexpr operator u32() const { return bits; }
+};
+struct Brains {
+  u32 bits;
+  constexpr operator u32() const { return bits; }
+};
+
 /// A scalar result that also sets SCC.
 template <typename T> struct WithScc {
   T value;
@@ -55,7 +70,24 @@ struct Mode {
 };
 
 /// How the bits of an operand are read: decides width, modifiers and denormal handling.
-enum class Type : u8 { None, B16, F16, B32, F32, B64, F64, B96, B128, B192, B256, B512, B1024 };
+enum class Type : u8 {
+  None,
+  B16,
+  F16,
+  Brain,
+  B32,
+  F32,
+  Halves,
+  Brains,
+  B64,
+  F64,
+  B96,
+  B128,
+  B192,
+  B256,
+  B512,
+  B1024
+};
 
 constexpr int wordsOf(Type type) {
   switch (type) {
@@ -85,6 +117,9 @@ template <typename T> inline constexpr Type typeOf = Type::None;
 template <> inline constexpr Type typeOf<u16> = Type::B16;
 template <> inline constexpr Type typeOf<i16> = Type::B16;
 template <> inline constexpr Type typeOf<Half> = Type::F16;
+template <> inline constexpr Type typeOf<Brain> = Type::Brain;
+template <> inline constexpr Type typeOf<Halves> = Type::Halves;
+template <> inline constexpr Type typeOf<Brains> = Type::Brains;
 template <> inline constexpr Type typeOf<u32> = Type::B32;
 template <> inline constexpr Type typeOf<i32> = Type::B32;
 template <> inline constexpr Type typeOf<float> = Type::F32;

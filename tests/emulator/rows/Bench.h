@@ -68,7 +68,8 @@ struct Run {
 };
 
 struct Case {
-  std::string row; ///< name in the instruction table
+  /// Name in the instruction table; empty where no model says what the row gives.
+  std::string row;
   std::string body;
   int blocks = 8;
   std::function<void(int block, Random &random, BlockIn &in)> fill;

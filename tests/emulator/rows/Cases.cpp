@@ -12,6 +12,7 @@ const std::vector<Family> &families() {
       {"Float", floatCases},
       {"Half", halfCases},
       {"Packed", packedCases},
+      {"Constants", constantCases},
       {"Division", divisionCases},
       {"Lanes", laneCases},
       {"Scale", scaleCases},

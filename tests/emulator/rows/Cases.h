@@ -14,6 +14,7 @@ std::vector<Case> integerCases();
 std::vector<Case> floatCases();
 std::vector<Case> halfCases();
 std::vector<Case> packedCases();
+std::vector<Case> constantCases();
 std::vector<Case> divisionCases();
 std::vector<Case> laneCases();
 std::vector<Case> scaleCases();

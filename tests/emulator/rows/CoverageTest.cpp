@@ -49,7 +49,7 @@ bool names(const std::string &text, const std::string &row) {
 TEST(RowsCoverage, EveryRowIsExecutedOnEachTarget) {
   std::set<std::string> executed[2];
   for (const Case &test : allCases())
-    for (int gfx950 = test.only950; gfx950 < (test.only942 ? 1 : 2); ++gfx950)
+    for (int gfx950 = test.only950; !test.row.empty() && gfx950 < (test.only942 ? 1 : 2); ++gfx950)
       executed[gfx950].insert(test.row);
   std::map<std::string, Elsewhere> others = elsewhere();
   std::set<std::string> known;
