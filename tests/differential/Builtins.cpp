@@ -45,10 +45,10 @@ const std::vector<Builtin> kBuiltins = {
     {"classify", kU32, {kF32, kU32}},
     {"median", kF32, {kF32, kF32, kF32}},
     {"cube", {Element::F32, 4}, {kF32, kF32, kF32}},
-    {"anyOfThree<0x1b>", kU32, {kU32, kU32, kU32}, true},
-    {"anyOfThree<0xca>", kU32, {kU32, kU32, kU32}, true},
-    {"nextRandom", kU32, {kU32}, true},
-    {"packShifted", kU32, {kI32, kI32, kU32}, true},
+    {"anyOfThree<0x1b>", kU32, {kU32, kU32, kU32}},
+    {"anyOfThree<0xca>", kU32, {kU32, kU32, kU32}},
+    {"nextRandom", kU32, {kU32}},
+    {"packShifted", kU32, {kI32, kI32, kU32}},
 };
 
 } // namespace

@@ -11,7 +11,6 @@ struct Builtin {
   const char *name; ///< in namespace amd, with its parameters
   Type result;
   std::vector<Type> arguments;
-  bool gfx950Only = false;
 };
 
 std::span<const Builtin> builtins();

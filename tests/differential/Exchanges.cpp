@@ -32,9 +32,9 @@ std::string dpp(Random &random) {
 
 } // namespace
 
-Exchange drawExchange(Random &random, bool gfx950) {
+Exchange drawExchange(Random &random) {
   constexpr const char *kFolds[] = {"Add", "Umin", "Umax", "Min", "Max", "And", "Or", "Xor"};
-  switch (random.weighted({2, 2, 3, 3, 3, 4, 3, 4, 8, 6, gfx950 ? 3 : 0})) {
+  switch (random.weighted({2, 2, 3, 3, 3, 4, 3, 4, 8, 6, 3})) {
   case 0:
     return {"wave::ReadFirst", {kU32}, kU32};
   case 1:

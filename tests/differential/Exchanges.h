@@ -14,6 +14,6 @@ struct Exchange {
   bool needsFullWaves = false;
 };
 
-Exchange drawExchange(Random &random, bool gfx950);
+Exchange drawExchange(Random &random);
 
 } // namespace wavesmith::differential

@@ -398,7 +398,7 @@ Node Generator::reduction(Type type, int depth) {
 std::optional<Node> Generator::builtin(Type type, int depth) {
   std::vector<const Builtin *> fitting;
   for (const Builtin &candidate : builtins())
-    if (candidate.result == type && (gfx950_ || !candidate.gfx950Only))
+    if (candidate.result == type)
       fitting.push_back(&candidate);
   if (fitting.empty())
     return std::nullopt;

@@ -10,13 +10,13 @@
 
 namespace wavesmith::differential {
 
-/// The program of `seed` for `target` (some cross-lane operations exist on gfx950 only).
-Program generate(std::uint64_t seed, const std::string &target);
+/// The program of `seed`, for both targets: the prelude writes out for gfx942 what only gfx950 has.
+Program generate(std::uint64_t seed);
 
 /// Grammar and state of one program in the making.
 class Generator {
 public:
-  Generator(std::uint64_t seed, const std::string &target);
+  explicit Generator(std::uint64_t seed);
   Program take();
 
 private:
@@ -85,7 +85,6 @@ private:
   Node results();
 
   Random random_;
-  bool gfx950_;
   Program program_;
   std::vector<Variable> variables_; ///< visible here: members of the state, or parameters
   std::vector<Array> arrays_;
@@ -93,6 +92,7 @@ private:
   std::vector<Callable> functions_;
   std::vector<std::string> procedures_;
   std::vector<Slot> slots_;
+  bool large_ = false;
   bool uniform_ = false;   ///< the expression must be the same in all lanes
   bool divergent_ = false; ///< the statement may run for some lanes only
   bool inFunction_ = false;

@@ -29,23 +29,20 @@ constexpr const char *kStruct =
 
 } // namespace
 
-Generator::Generator(std::uint64_t seed, const std::string &target)
-    : random_(seed * 2 + 1), gfx950_(target == "gfx950") {
-  program_.seed = seed;
-}
+Generator::Generator(std::uint64_t seed) : random_(seed * 2 + 1) { program_.seed = seed; }
 
 Node Generator::each(Node body, Node::Kind kind) {
   return makeNode(kind, "r.each([](State &s, const Item &c) INLINE $);", {std::move(body)});
 }
 
 void Generator::declare() {
-  for (int i = 0, count = random_.between(6, 11); i < count; ++i) {
+  for (int i = 0, count = large_ ? random_.between(6, 11) : random_.between(3, 6); i < count; ++i) {
     const Type type = i == 0 ? kU32 : i < 4 ? anyScalar() : anyType();
     const std::string name = fmt::format("v{}", i);
     variables_.push_back({"s." + name, type});
     program_.state.push_back({name, fmt::format("{} {};", type.name(), name)});
   }
-  for (int i = 0, count = random_.between(2, 4); i < count; ++i) {
+  for (int i = 0, count = random_.between(1, large_ ? 4 : 2); i < count; ++i) {
     const Type type = i == 0 ? kU32 : anyScalar();
     const std::string name = fmt::format("u{}", i);
     variables_.push_back({"s." + name, type, true});
@@ -412,9 +409,9 @@ void Generator::ldsRound(std::vector<Node> &steps) {
 }
 
 Node Generator::exchange() {
-  Exchange chosen = drawExchange(random_, gfx950_);
+  Exchange chosen = drawExchange(random_);
   while (chosen.needsFullWaves && program_.workItems % 64 != 0)
-    chosen = drawExchange(random_, gfx950_);
+    chosen = drawExchange(random_);
   // Some lanes off, where what happens then is defined.
   Node when = expression({Element::U8, 1}, "true");
   if (!chosen.needsAllLanes && random_.chance(40))
@@ -440,16 +437,18 @@ Node Generator::exchange() {
 
 Program Generator::take() {
   program_.workItems = random_.pick({64, 64, 64, 128, 96, 256, 33});
+  // What goes wrong mostly goes wrong in few statements, and compiling is what a run takes.
+  large_ = random_.chance(20);
   declare();
-  for (int i = 0, count = random_.below(3); i < count; ++i)
+  for (int i = 0, count = random_.below(large_ ? 3 : 2); i < count; ++i)
     function(i);
   for (int i = 0, count = random_.below(2); i < count; ++i)
     procedure(i);
   std::vector<Node> steps;
   steps.push_back(makeNode(Node::Kind::Fixed, "r.clearLds();"));
   steps.push_back(initialisation());
-  for (int i = 0, count = random_.between(1, 3); i < count; ++i) {
-    steps.push_back(each(statements(random_.between(3, 7), 2)));
+  for (int i = 0, count = large_ ? random_.between(1, 3) : 1; i < count; ++i) {
+    steps.push_back(each(statements(large_ ? random_.between(3, 7) : random_.between(2, 5), 2)));
     if (random_.chance(30))
       ldsRound(steps);
     for (int k = 0, most = random_.weighted({50, 30, 20}); k < most; ++k)
@@ -460,8 +459,6 @@ Program Generator::take() {
   return std::move(program_);
 }
 
-Program generate(std::uint64_t seed, const std::string &target) {
-  return Generator(seed, target).take();
-}
+Program generate(std::uint64_t seed) { return Generator(seed).take(); }
 
 } // namespace wavesmith::differential

@@ -86,7 +86,7 @@ Expected<HostLibrary> Toolchain::compileForHost(const std::string &source) {
   // Its conversions of half and fused multiply-adds are the machine's where there are any;
   // compiler-rt has the rest, also those of bfloat16, which an older libgcc lacks.
   const char *machine = __builtin_cpu_supports("x86-64-v3") ? "x86-64-v3" : "x86-64";
-  auto file = compile(source, fmt::format("-march={} -O1 -fPIC -shared --rtlib=compiler-rt -lm "
+  auto file = compile(source, fmt::format("-march={} -O0 -fPIC -shared --rtlib=compiler-rt -lm "
                                           "-fvisibility=hidden",
                                           machine));
   if (!file)

@@ -114,7 +114,7 @@ INLINE inline i32 extractSigned(i32 x, u32 offset, u32 width) {
                         hostSignedBits(u32(x), offset, width));
 }
 
-inline i64 clampTo(i64 x, i64 low, i64 high) { return x < low ? low : x > high ? high : x; }
+INLINE inline i64 clampTo(i64 x, i64 low, i64 high) { return x < low ? low : x > high ? high : x; }
 template <u32 Width> inline i32 hostSignedDot(u32 x, u32 y, i32 z, bool clamp) {
   i64 sum = z;
   for (u32 i = 0; i < 32 / Width; ++i)
@@ -250,27 +250,32 @@ INLINE inline f32x4 cube(f32 x, f32 y, f32 z) {
                         hostCube(x, y, z));
 }
 
-// gfx950
+// gfx950 has these; gfx942 computes the host's expression.
 
-#if !defined(__AMDGCN__) || defined(__gfx950__)
-template <u32 Truth> INLINE inline u32 anyOfThree(u32 x, u32 y, u32 z) {
-#ifdef __AMDGCN__
-  return __builtin_amdgcn_bitop3_b32(x, y, z, Truth);
+#ifdef __gfx950__
+#define GFX950_OR_HOST(DEVICE, HOST) DEVICE
 #else
-  u32 result = 0;
-  for (u32 i = 0; i < 32; ++i)
-    result |= (Truth >> ((x >> i & 1) * 4 + (y >> i & 1) * 2 + (z >> i & 1)) & 1) << i;
-  return result;
+#define GFX950_OR_HOST(DEVICE, HOST) HOST
 #endif
+
+template <u32 Truth> INLINE inline u32 hostAnyOfThree(u32 x, u32 y, u32 z) {
+  u32 result = 0;
+  for (u32 row = 0; row < 8; ++row)
+    if (Truth >> row & 1)
+      result |= (row & 4 ? x : ~x) & (row & 2 ? y : ~y) & (row & 1 ? z : ~z);
+  return result;
+}
+template <u32 Truth> INLINE inline u32 anyOfThree(u32 x, u32 y, u32 z) {
+  return GFX950_OR_HOST(__builtin_amdgcn_bitop3_b32(x, y, z, Truth),
+                        hostAnyOfThree<Truth>(x, y, z));
 }
 INLINE inline u32 nextRandom(u32 x) {
-  return DEVICE_OR_HOST(__builtin_amdgcn_prng_b32(x), x << 1 ^ (x >> 31 ? 197u : 0));
+  return GFX950_OR_HOST(__builtin_amdgcn_prng_b32(x), x << 1 ^ (x >> 31 ? 197u : 0));
 }
 INLINE inline u32 packShifted(i32 x, i32 y, u32 by) {
-  return DEVICE_OR_HOST(u16(__builtin_amdgcn_ashr_pk_i8_i32(x, y, by)),
+  return GFX950_OR_HOST(u16(__builtin_amdgcn_ashr_pk_i8_i32(x, y, by)),
                         u32(clampTo(x >> (by & 31), -128, 127) & 0xff) |
                             u32(clampTo(y >> (by & 31), -128, 127) & 0xff) << 8);
 }
-#endif
 
 } // namespace amd

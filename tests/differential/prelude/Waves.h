@@ -245,17 +245,25 @@ template <Fold F> struct Reduce {
       })
 };
 
-/// gfx950: rows of x and y are exchanged; both come back, y above x.
+/// Rows of x and y are exchanged; both come back, y above x. By LDS exchange on gfx942.
 template <int Rows> struct PermlaneSwap {
   using Args = Two;
   using Result = u64;
-#ifdef __gfx950__
+#ifdef __AMDGCN__
   INLINE static Result device(Args a) {
     u32x2 both;
+#ifdef __gfx950__
     if constexpr (Rows == 16)
       both = __builtin_amdgcn_permlane16_swap(a.x, a.y, false, false);
     else
       both = __builtin_amdgcn_permlane32_swap(a.x, a.y, false, false);
+#else
+    const u32 lane = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0));
+    const i32 partner = i32((lane ^ Rows) * 4);
+    const u32 x = u32(__builtin_amdgcn_ds_bpermute(partner, i32(a.x)));
+    const u32 y = u32(__builtin_amdgcn_ds_bpermute(partner, i32(a.y)));
+    both = lane & Rows ? u32x2{y, a.y} : u32x2{a.x, x};
+#endif
     return both.x | u64(both.y) << 32;
   }
 #endif
