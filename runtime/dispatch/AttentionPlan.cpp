@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numbers>
+#include <numeric>
 #include <utility>
 
 #include "runtime/dispatch/RowKernel.h"
@@ -9,14 +10,11 @@
 namespace wavesmith {
 namespace {
 
-constexpr std::uint64_t kWorkspaceAlignment = 256;
-
 WorkspaceLayout layOut(const WorkList &list, int headDimV) {
   WorkspaceLayout layout;
   const auto take = [&](std::uint64_t bytes) {
     const std::uint64_t begin = layout.bytes;
-    layout.bytes =
-        (begin + bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+    layout.bytes = alignWorkspace(begin + bytes);
     return begin;
   };
   layout.work = take(list.units.size() * sizeof(AttentionWorkUnit));
@@ -25,6 +23,24 @@ WorkspaceLayout layOut(const WorkList &list, int headDimV) {
   layout.partialLse = take(rows * sizeof(float));
   layout.partialOut = take(rows * static_cast<std::uint64_t>(headDimV) * sizeof(float));
   return layout;
+}
+
+Expected<std::vector<std::size_t>> plannedSequences(const PlanOptions &options,
+                                                    std::size_t sequences) {
+  if (!options.sequences) {
+    std::vector<std::size_t> all(sequences);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
+  }
+  std::size_t next = 0;
+  for (const std::size_t i : *options.sequences) {
+    if (i < next || i >= sequences)
+      return error(StatusCode::InvalidArgument,
+                   "sequence {} is out of order or not of the batch; want rising ones below {}", i,
+                   sequences);
+    next = i + 1;
+  }
+  return *options.sequences;
 }
 
 } // namespace
@@ -46,16 +62,20 @@ Expected<AttentionPlan> planAttention(CheckedProblem checked, const PlanOptions 
   const CheckedProblem &c = plan.checked;
   const AttentionProblem &p = c.problem;
 
+  WAVESMITH_ASSIGN(plan.sequences, plannedSequences(options, p.lengths.size()));
   std::int64_t units = 0;
-  for (const SequenceLength &length : p.lengths)
-    units += (length.q + kAttentionBlockM - 1) / kAttentionBlockM * p.heads;
+  for (const std::size_t i : plan.sequences) {
+    units += (p.lengths[i].q + kAttentionBlockM - 1) / kAttentionBlockM * p.heads;
+    plan.rowsQ += p.lengths[i].q;
+    plan.rowsKv += p.lengths[i].kv;
+  }
   if (units * std::max(options.splits, 1) > kMaxWorkUnits)
     return error(StatusCode::ResourceExhausted,
                  "the batch needs {} work units ({} sequences, {} heads, up to {} splits); at most "
                  "{} in one plan",
-                 units, p.lengths.size(), p.heads, std::max(options.splits, 1), kMaxWorkUnits);
+                 units, plan.sequences.size(), p.heads, std::max(options.splits, 1), kMaxWorkUnits);
   const DeviceShape device = options.device.value_or(deviceShape(p.target));
-  plan.list = buildWorkList(p, options.splits, device, workCosts(c.spec, device));
+  plan.list = buildWorkList(p, plan.sequences, options.splits, device, workCosts(c.spec, device));
   plan.checked.spec.attention.splitKv = plan.list.slots > 0;
   if (plan.list.slots > 0)
     plan.combineSpec = combineSpec(p.target, p.headDimV, p.writeLse);
@@ -84,7 +104,8 @@ Expected<AttentionPlan> planAttention(CheckedProblem checked, const PlanOptions 
 double AttentionPlan::flops() const {
   const AttentionProblem &p = checked.problem;
   double pairs = 0;
-  for (const SequenceLength &length : p.lengths) {
+  for (const std::size_t sequence : sequences) {
+    const SequenceLength &length = p.lengths[sequence];
     if (!p.causal) {
       pairs += static_cast<double>(length.q) * static_cast<double>(length.kv);
       continue;

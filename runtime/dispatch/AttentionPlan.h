@@ -19,7 +19,16 @@ struct PlanOptions {
   /// independent of the rest of the batch.
   int splits = 0;
   std::optional<DeviceShape> device; ///< none: the target's usual chip
+  /// Which sequences of the batch are planned, rising: the others' rows of out and lse are left
+  /// alone. None: all.
+  std::optional<std::vector<std::size_t>> sequences;
 };
+
+/// Parts of a workspace begin at multiples of this, in bytes.
+inline constexpr std::uint64_t kWorkspaceAlignment = 256;
+constexpr std::uint64_t alignWorkspace(std::uint64_t bytes) {
+  return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+}
 
 /// Where things stand in a plan's workspace, in bytes from its start.
 struct WorkspaceLayout {
@@ -32,7 +41,9 @@ struct WorkspaceLayout {
 
 struct AttentionPlan {
   CheckedProblem checked;
-  WorkList list; ///< no units: launching does nothing
+  std::vector<std::size_t> sequences; ///< that the plan computes
+  std::int64_t rowsQ = 0, rowsKv = 0; ///< tokens of them
+  WorkList list;                      ///< no units: launching does nothing
   WorkspaceLayout workspace;
   AttentionArguments arguments{};        ///< strides and scale; every address is 0
   std::optional<KernelSpec> combineSpec; ///< that merges partials; none when no block is split

@@ -31,33 +31,6 @@ Status checkExtent(std::string_view name, const TensorShape &shape) {
   return Status::ok();
 }
 
-Expected<TensorShape> shapeOf(std::string_view name, const TensorStrides &strides,
-                              std::int64_t rows, std::int64_t heads, std::int64_t dim,
-                              int elementBytes) {
-  TensorShape shape{rows, heads, dim, 0, 0, elementBytes};
-  shape.headStride = strides.head.value_or(dim);
-  const std::int64_t alignment = kAddressAlignment / elementBytes;
-  for (auto [which, stride] : {std::pair{"head", strides.head}, {"row", strides.row}}) {
-    if (stride && *stride < 0)
-      return invalid("{} {} stride is {}; strides are 0 or more", name, which, *stride);
-    if (stride && *stride % alignment != 0)
-      return invalid("{} {} stride is {} elements; it must be a multiple of {} ({} bytes)", name,
-                     which, *stride, alignment, kAddressAlignment);
-  }
-  if (strides.row) {
-    shape.rowStride = *strides.row;
-  } else {
-    shape.rowStride = 0;
-    if (!multiplyAdd(heads, shape.headStride, shape.rowStride))
-      return invalid("{} head stride {} is too large", name, shape.headStride);
-  }
-  if (shape.rowStride >= kMaxRowStrideBytes / elementBytes)
-    return invalid("{} row stride is {} elements; rows must be less than 4 MiB ({} elements) apart",
-                   name, shape.rowStride, kMaxRowStrideBytes / elementBytes);
-  WAVESMITH_TRY(checkExtent(name, shape));
-  return shape;
-}
-
 /// Two elements of an output at one address would be a race.
 Status checkDisjoint(std::string_view name, const TensorShape &shape) {
   const bool headsInRows =
@@ -94,6 +67,33 @@ Status checkLengths(const std::vector<SequenceLength> &lengths, std::int64_t &to
 }
 
 } // namespace
+
+Expected<TensorShape> tensorShape(std::string_view name, const TensorStrides &strides,
+                                  std::int64_t rows, std::int64_t heads, std::int64_t dim,
+                                  int elementBytes) {
+  TensorShape shape{rows, heads, dim, 0, 0, elementBytes};
+  shape.headStride = strides.head.value_or(dim);
+  const std::int64_t alignment = kAddressAlignment / elementBytes;
+  for (auto [which, stride] : {std::pair{"head", strides.head}, {"row", strides.row}}) {
+    if (stride && *stride < 0)
+      return invalid("{} {} stride is {}; strides are 0 or more", name, which, *stride);
+    if (stride && *stride % alignment != 0)
+      return invalid("{} {} stride is {} elements; it must be a multiple of {} ({} bytes)", name,
+                     which, *stride, alignment, kAddressAlignment);
+  }
+  if (strides.row) {
+    shape.rowStride = *strides.row;
+  } else {
+    shape.rowStride = 0;
+    if (!multiplyAdd(heads, shape.headStride, shape.rowStride))
+      return invalid("{} head stride {} is too large", name, shape.headStride);
+  }
+  if (shape.rowStride >= kMaxRowStrideBytes / elementBytes)
+    return invalid("{} row stride is {} elements; rows must be less than 4 MiB ({} elements) apart",
+                   name, shape.rowStride, kMaxRowStrideBytes / elementBytes);
+  WAVESMITH_TRY(checkExtent(name, shape));
+  return shape;
+}
 
 std::int64_t TensorShape::extentBytes() const {
   if (rows == 0 || heads == 0)
@@ -136,10 +136,11 @@ Expected<CheckedProblem> checkProblem(const AttentionProblem &problem) {
     return invalid("scale is {}; it must be positive, from 1e-30 to 1e30", *p.scale);
 
   const int bytes = p.dtype == DType::BF16 ? 2 : 1;
-  WAVESMITH_ASSIGN(checked.q, shapeOf("q", p.q, checked.totalQ, p.heads, p.headDimQk, bytes));
-  WAVESMITH_ASSIGN(checked.k, shapeOf("k", p.k, checked.totalKv, p.kvHeads, p.headDimQk, bytes));
-  WAVESMITH_ASSIGN(checked.v, shapeOf("v", p.v, checked.totalKv, p.kvHeads, p.headDimV, bytes));
-  WAVESMITH_ASSIGN(checked.out, shapeOf("out", p.out, checked.totalQ, p.heads, p.headDimV, 2));
+  WAVESMITH_ASSIGN(checked.q, tensorShape("q", p.q, checked.totalQ, p.heads, p.headDimQk, bytes));
+  WAVESMITH_ASSIGN(checked.k,
+                   tensorShape("k", p.k, checked.totalKv, p.kvHeads, p.headDimQk, bytes));
+  WAVESMITH_ASSIGN(checked.v, tensorShape("v", p.v, checked.totalKv, p.kvHeads, p.headDimV, bytes));
+  WAVESMITH_ASSIGN(checked.out, tensorShape("out", p.out, checked.totalQ, p.heads, p.headDimV, 2));
   WAVESMITH_TRY(checkDisjoint("out", checked.out));
   checked.lse = {checked.totalQ, p.heads, 1, 1, p.lseHeadStride.value_or(checked.totalQ), 4};
   if (checked.lse.headStride < checked.totalQ)

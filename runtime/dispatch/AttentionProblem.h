@@ -70,6 +70,11 @@ struct TensorShape {
   std::int64_t extentBytes() const;
 };
 
+/// The shape with defaults filled in, or which stride is wrong; `name` leads the message.
+Expected<TensorShape> tensorShape(std::string_view name, const TensorStrides &strides,
+                                  std::int64_t rows, std::int64_t heads, std::int64_t dim,
+                                  int elementBytes);
+
 /// A problem whose every value has been checked, defaults resolved.
 struct CheckedProblem {
   AttentionProblem problem; ///< kvHeads and scale filled in

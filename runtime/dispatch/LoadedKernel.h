@@ -35,10 +35,11 @@ public:
     return launchBytes(grid, std::as_bytes(std::span(&arguments, 1)), stream);
   }
 
-private:
-  LoadedKernel() = default;
   Status launchBytes(const KernelGrid &grid, std::span<const std::byte> arguments,
                      hipStream_t stream) const;
+
+private:
+  LoadedKernel() = default;
 
   HipTablePtr table_;
   KernelSpec spec_;

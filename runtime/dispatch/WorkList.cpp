@@ -228,8 +228,8 @@ double makespan(std::span<const double> clocks, const DeviceShape &shape) {
   return end;
 }
 
-WorkList buildWorkList(const AttentionProblem &problem, int splits, const DeviceShape &shape,
-                       const WorkCosts &costs) {
+WorkList buildWorkList(const AttentionProblem &problem, std::span<const std::size_t> sequences,
+                       int splits, const DeviceShape &shape, const WorkCosts &costs) {
   std::vector<Block> blocks;
   std::vector<std::int32_t> qBegin, kvBegin;
   std::int64_t totalQ = 0, totalKv = 0;
@@ -239,6 +239,9 @@ WorkList buildWorkList(const AttentionProblem &problem, int splits, const Device
     kvBegin.push_back(static_cast<std::int32_t>(totalKv));
     totalQ += length.q;
     totalKv += length.kv;
+  }
+  for (const std::size_t i : sequences) {
+    const SequenceLength &length = problem.lengths[i];
     for (std::int64_t q0 = 0; q0 < length.q; q0 += kBlock)
       for (std::int64_t head = 0; head < problem.heads; ++head)
         blocks.push_back({static_cast<std::int32_t>(i),

@@ -3,6 +3,7 @@
 // every compute unit has work, heaviest first. Pure functions of their arguments: the same problem
 // on the same chip gives the same list. Any thread.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -49,10 +50,10 @@ struct WorkList {
   double clocks = 0;                    ///< of the whole call, as the search saw it
 };
 
-/// `splits` 0: whatever is estimated to end first; 1: none; N: every block with at least two
-/// granules into up to N near-equal pieces.
-WorkList buildWorkList(const AttentionProblem &problem, int splits, const DeviceShape &shape,
-                       const WorkCosts &costs);
+/// Of the sequences with these indices (rising). `splits` 0: whatever is estimated to end first; 1:
+/// none; N: every block with at least two granules into up to N near-equal pieces.
+WorkList buildWorkList(const AttentionProblem &problem, std::span<const std::size_t> sequences,
+                       int splits, const DeviceShape &shape, const WorkCosts &costs);
 
 /// When the last of these workgroups ends: workgroup i goes to XCD i mod n and there to the compute
 /// unit that is free first. Exposed for tests.

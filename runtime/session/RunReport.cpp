@@ -1,5 +1,6 @@
 #include "runtime/session/RunReport.h"
 
+#include <array>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
@@ -16,6 +17,23 @@ Json orNull(const std::optional<T> &value, Convert convert) {
   return value ? Json(convert(*value)) : Json(nullptr);
 }
 
+Json errorsJson(const ErrorReport &e) {
+  return {{"out_max_abs", number(e.outMaxAbs)},
+          {"out_rel_rms", number(e.outRelRms)},
+          {"out_row_rel_max", number(e.allRows().rel)},
+          {"lse_max_abs", number(e.allRows().lseAbs)}};
+}
+
+Json quantizationJson(const QuantizationReport &q) {
+  Json json{{"scales", q.scales}, {"rotation", q.rotation}};
+  constexpr std::array kNames = {"q", "k", "v"};
+  for (std::size_t i = 0; i < kNames.size(); ++i)
+    json["tensors"][kNames[i]] = {{"saturated", q.tensors[i].saturated},
+                                  {"codes_rel_rms", orNull(q.tensors[i].relRms, number)}};
+  json["errors_unquantised"] = orNull(q.errors, errorsJson);
+  return json;
+}
+
 } // namespace
 
 const std::vector<std::string> &checkNames() {
@@ -29,25 +47,23 @@ std::string RunReport::json(int indent) const {
   root["ok"] = ok();
   root["target"] = target;
   root["device"] = device;
-  root["provider"] = provider;
+  root["provider"] = provider.empty() ? Json(nullptr) : Json(provider);
   root["compile_ms"] = compileMs;
   root["workgroups"] = workUnits;
   root["partials"] = partials;
   root["kernels"] = Json::array();
-  for (const KernelInfo &kernel : kernels)
-    root["kernels"].push_back({{"name", kernel.name},
-                               {"vgprs", kernel.vgprs},
-                               {"agprs", kernel.agprs},
-                               {"sgprs", kernel.sgprs},
-                               {"lds_bytes", kernel.ldsBytes},
-                               {"scratch_bytes", kernel.scratchBytes},
-                               {"code_bytes", kernel.codeSize}});
-  root["errors"] = orNull(errors, [](const ErrorReport &e) {
-    return Json{{"out_max_abs", number(e.outMaxAbs)},
-                {"out_rel_rms", number(e.outRelRms)},
-                {"out_row_rel_max", number(e.allRows().rel)},
-                {"lse_max_abs", number(e.allRows().lseAbs)}};
-  });
+  for (const RunKernel &kernel : kernels)
+    root["kernels"].push_back({{"name", kernel.info.name},
+                               {"key", kernel.key},
+                               {"provider", kernel.provider},
+                               {"vgprs", kernel.info.vgprs},
+                               {"agprs", kernel.info.agprs},
+                               {"sgprs", kernel.info.sgprs},
+                               {"lds_bytes", kernel.info.ldsBytes},
+                               {"scratch_bytes", kernel.info.scratchBytes},
+                               {"code_bytes", kernel.info.codeSize}});
+  root["errors"] = orNull(errors, errorsJson);
+  root["quantization"] = orNull(quantization, quantizationJson);
   root["descales"] = nullptr;
   if (!descales.q.empty())
     root["descales"] = {{"q", descales.q}, {"k", descales.k}, {"v", descales.v}};

@@ -1,6 +1,7 @@
 #pragma once
 // What one run of an attention call did, in the form that `run --json` prints. Plain values.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,17 +26,38 @@ struct EmulatedCost {
   double seconds = 0;
 };
 
+struct RunKernel {
+  KernelInfo info;
+  bool attention = false; ///< and not one around it
+  std::string key;        ///< of its spec
+  std::string provider;   ///< "memory", "disk", "jit"
+  double compileMs = 0;   ///< 0 when the object was not compiled now
+  double lookupMs = 0;    ///< to get the object, whoever had it
+};
+
+/// What the quantisers of an FP8 call with bf16 inputs did.
+struct QuantizationReport {
+  std::string scales;         ///< "static", "dynamic", "unit"
+  std::uint32_t rotation = 0; ///< seed; 0: none
+  struct Tensor {
+    std::vector<std::uint64_t> saturated; ///< elements beyond the largest code, for each head
+    std::optional<double> relRms;         ///< of codes against inputs; none without verify
+  };
+  std::array<Tensor, 3> tensors;     ///< q, k, v
+  std::optional<ErrorReport> errors; ///< against float64 on the inputs; none without verify
+};
+
 struct RunReport {
   std::string target;
   std::string device;   ///< its name, "AMD Instinct MI325X (emulated)"
-  std::string provider; ///< "memory", "disk", "jit"
-  double compileMs = 0; ///< 0 when the object was not compiled now
-  double lookupMs = 0;  ///< to get the object, whoever had it
-  double launchMs = 0;  ///< from launch to the end of the kernel, as the host sees it
+  std::string provider; ///< of the attention kernel; "" when there was nothing to run
+  double compileMs = 0; ///< of all kernels; 0 when none was compiled now
+  double lookupMs = 0;  ///< to get the objects, whoever had them
+  double launchMs = 0;  ///< from launch to the end of the last kernel, as the host sees it
   std::uint64_t workUnits = 0;
   std::uint64_t partials = 0; ///< that the split blocks' units wrote; 0 without splits
   double flops = 0;           ///< that the masks leave
-  std::vector<KernelInfo> kernels;
+  std::vector<RunKernel> kernels;
 
   Descales descales;                 ///< of the FP8 inputs; empty for bf16
   AttentionTolerance tolerance;      ///< that the errors are held against
@@ -50,6 +72,7 @@ struct RunReport {
   std::optional<std::vector<ExecCoverage>> coverage; ///< none when not asked for
   ModelledLines lines;                               ///< with coverage and the cycle model
   std::optional<TraceResult> trace;                  ///< none without a trace file
+  std::optional<QuantizationReport> quantization;    ///< none unless the call quantises
   double referenceSeconds = 0;
 
   bool ok() const { return failures.empty(); }

@@ -6,8 +6,9 @@
 
 #include <unistd.h>
 
+#include "runtime/session/RunTensors.h"
 #include "runtime/support/Hash.h"
-#include "runtime/verify/Float8.h"
+#include "runtime/verify/Quantized.h"
 
 namespace wavesmith {
 namespace {
@@ -18,78 +19,9 @@ double millisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-constexpr std::byte kCanary{0xa5};
-
-/// A byte that makes NaN of every input element.
-std::byte nanFill(const CheckedProblem &c) {
-  return std::byte{c.problem.dtype == DType::FP8 ? fp8Nan(c.fp8) : std::uint8_t{0xff}};
-}
-
-/// The tensors of a run on both sides.
-struct Tensors {
-  HostTensor q, k, v, out, lse;
-  Descales descales; ///< empty for bf16
-  DeviceBuffer dq, dk, dv, dout, dlse, dwork, ddescales;
-
-  struct Pair {
-    HostTensor *host;
-    DeviceBuffer *device;
-  };
-  std::array<Pair, 5> pairs() {
-    return {{{&q, &dq}, {&k, &dk}, {&v, &dv}, {&out, &dout}, {&lse, &dlse}}};
-  }
-
-  Tensors(const CheckedProblem &c, std::uint64_t seed)
-      : q(c.q, nanFill(c)), k(c.k, nanFill(c)), v(c.v, nanFill(c)), out(c.out, kCanary),
-        lse(c.problem.writeLse ? c.lse : TensorShape{.elementBytes = 4}, kCanary) {
-    const SharedDescales &shared = c.problem.sharedDescales;
-    fill(q, descales.q, shared.q, c, seed, 0);
-    fill(k, descales.k, shared.k, c, seed, 1);
-    fill(v, descales.v, shared.v, c, seed, 2);
-  }
-
-  static void fill(HostTensor &tensor, std::vector<float> &descales, bool shared,
-                   const CheckedProblem &c, std::uint64_t seed, std::uint64_t stream) {
-    if (c.problem.dtype == DType::FP8)
-      descales = tensor.fillNormalFp8(c.fp8, shared, seed, stream);
-    else
-      tensor.fillNormalBf16(seed, stream);
-  }
-
-  Status upload(const HipTablePtr &table, const AttentionPlan &plan) {
-    for (const Pair &pair : pairs()) {
-      WAVESMITH_ASSIGN(*pair.device, DeviceBuffer::allocate(table, pair.host->bytes().size()));
-      WAVESMITH_TRY(pair.device->upload(pair.host->bytes()));
-    }
-    WAVESMITH_ASSIGN(dwork, DeviceBuffer::allocate(table, plan.workspaceBytes()));
-    std::vector<float> all;
-    for (const std::vector<float> *some : {&descales.q, &descales.k, &descales.v})
-      all.insert(all.end(), some->begin(), some->end());
-    WAVESMITH_ASSIGN(ddescales, DeviceBuffer::allocate(table, all.size() * sizeof(float)));
-    return ddescales.upload(std::as_bytes(std::span(all)));
-  }
-
-  AttentionBuffers addresses() const {
-    const auto origin = [](const DeviceBuffer &buffer) {
-      return buffer.address() + HostTensor::originOffset();
-    };
-    const auto q = ddescales.address(), k = q + descales.q.size() * sizeof(float);
-    return {.q = origin(dq),
-            .k = origin(dk),
-            .v = origin(dv),
-            .out = origin(dout),
-            .lse = origin(dlse),
-            .workspace = dwork.address(),
-            .descaleQ = q,
-            .descaleK = k,
-            .descaleV = k + descales.k.size() * sizeof(float)};
-  }
-};
-
 /// Asked before anything is filled: the kernel would let us start and then end the process.
-Status checkMemory(const AttentionPlan &plan, bool emulated) {
-  const CheckedProblem &c = plan.checked;
-  std::uint64_t bytes = plan.workspaceBytes();
+Status checkMemory(const CheckedProblem &c, std::uint64_t workspaceBytes, bool emulated) {
+  std::uint64_t bytes = workspaceBytes;
   for (const TensorShape &shape : {c.q, c.k, c.v, c.out, c.lse})
     bytes += static_cast<std::uint64_t>(shape.extentBytes());
   if (emulated)
@@ -108,6 +40,93 @@ Status checkMemory(const AttentionPlan &plan, bool emulated) {
       "{:.1f} GB; want fewer tokens or heads",
       c.totalQ, c.totalKv, c.problem.heads, static_cast<double>(bytes) / kGigabyte,
       static_cast<double>(memory) / kGigabyte);
+}
+
+AttentionTolerance toleranceOf(const RunRequest &request) {
+  AttentionTolerance tolerance = AttentionTolerance::of(request.problem.dtype);
+  // Where a few keys weigh everything, errors average no better than in a row of few keys.
+  if (request.distribution != Distribution::Normal)
+    tolerance.manyKeys = tolerance.fewKeys;
+  return tolerance;
+}
+
+/// What is run for a request.
+struct Planned {
+  CheckedProblem inputs; ///< as the caller's tensors are
+  std::optional<QuantizedPlan> quantized;
+  AttentionPlan plain; ///< unless quantised
+
+  const AttentionPlan &attention() const { return quantized ? quantized->attention : plain; }
+  LaunchList list() const { return quantized ? launchList(*quantized) : launchList(plain); }
+};
+
+Expected<Planned> planRequest(const RunRequest &request, const DeviceInfo &device) {
+  const AttentionProblem problem = withPadding(request.problem, request.padding);
+  const PlanOptions options{.splits = request.splits,
+                            .device = deviceShape(device.target, device.computeUnits),
+                            .sequences = std::nullopt};
+  if (problem.dtype == DType::FP8 && !request.quantization &&
+      request.distribution != Distribution::Normal)
+    return error(StatusCode::InvalidArgument,
+                 "{} inputs are made in bf16; fp8 takes them only when it quantises them",
+                 distributionName(request.distribution));
+  Planned planned;
+  if (!request.quantization) {
+    WAVESMITH_ASSIGN(planned.plain, planAttention(problem, options));
+    planned.inputs = planned.plain.checked;
+    return planned;
+  }
+  const Quantization &quantization = *request.quantization;
+  if (quantization.input != "bf16" || quantization.keysInParts)
+    return Status(StatusCode::Unsupported, "a run makes bf16 inputs, keys in one tensor");
+  WAVESMITH_ASSIGN(planned.quantized, planQuantized(problem, quantization, options));
+  AttentionProblem inputs = problem;
+  inputs.dtype = DType::BF16;
+  inputs.fp8.reset();
+  inputs.sharedDescales = {};
+  WAVESMITH_ASSIGN(planned.inputs, checkProblem(inputs));
+  return planned;
+}
+
+/// A kernel that the caller brought.
+Expected<ResolvedKernel> given(const HipTablePtr &table, const KernelSpec &spec,
+                               const SharedCodeObject &object) {
+  WAVESMITH_ASSIGN(LoadedKernel kernel, LoadedKernel::load(table, spec, object));
+  return ResolvedKernel{std::make_shared<const LoadedKernel>(std::move(kernel)), "", 0, 0};
+}
+
+QuantizationReport describe(const QuantizedPlan &plan, const QuantizedInputs &codes) {
+  QuantizationReport report;
+  report.scales = scalesName(plan.quantization.scales);
+  report.rotation = plan.quantization.rotationQ;
+  for (std::size_t i = 0; i < codes.saturated.size(); ++i)
+    report.tensors[i].saturated = codes.saturated[i];
+  return report;
+}
+
+/// The quantisers' own work: attention is judged by what they made, so this has to be right too.
+void judgeCodes(const QuantizedPlan &plan, const RunTensors &tensors, const QuantizedInputs &codes,
+                RunReport &report) {
+  const struct {
+    const char *name;
+    const HostTensor &input, &codes;
+    const std::vector<float> &descales;
+    std::uint32_t rotation;
+  } rows[] = {{"q", tensors.q, codes.q, codes.descales.q, plan.quantization.rotationQ},
+              {"k", tensors.k, codes.k, codes.descales.k, plan.quantization.rotationK},
+              {"v", tensors.v, codes.v, codes.descales.v, 0}};
+  if (plan.attention.list.units.empty())
+    return;
+  for (std::size_t i = 0; i < std::size(rows); ++i) {
+    const CodeReport made =
+        compareCodes(rows[i].input, rows[i].rotation, plan.attention.checked.fp8, rows[i].codes,
+                     rows[i].descales);
+    report.quantization->tensors[i].relRms = made.relRms;
+    if (made.wrong > 0)
+      report.failures.push_back(
+          fmt::format("{}: {} of {} codes are not the nearest, first in row {} head {}",
+                      rows[i].name, made.wrong, made.elements, made.first.row, made.first.head));
+  }
 }
 
 } // namespace
@@ -166,15 +185,18 @@ Expected<RunReport> Session::run(const RunRequest &request) {
     if (request.progress)
       request.progress(stage);
   };
-  WAVESMITH_ASSIGN(CheckedProblem checked,
-                   checkProblem(withPadding(request.problem, request.padding)));
+  // A wrong request is said before wrong settings are; strides of inputs that are quantised are not
+  // those of the call.
+  AttentionProblem call = withPadding(request.problem, request.padding);
+  if (request.quantization)
+    call.q = call.k = call.v = {};
+  WAVESMITH_TRY(checkProblem(call).status());
   WAVESMITH_TRY(configureEmulator(request));
   WAVESMITH_ASSIGN(const DeviceInfo device, table_->queryDevice(table_->device().ordinal));
-  WAVESMITH_ASSIGN(const AttentionPlan plan,
-                   planAttention(std::move(checked),
-                                 {.splits = request.splits,
-                                  .device = deviceShape(device.target, device.computeUnits)}));
-  WAVESMITH_TRY(checkMemory(plan, table_->isEmulator()));
+  WAVESMITH_ASSIGN(const Planned planned, planRequest(request, device));
+  const AttentionPlan &plan = planned.attention();
+  LaunchList list = planned.list();
+  WAVESMITH_TRY(checkMemory(planned.inputs, list.workspaceBytes, table_->isEmulator()));
 
   RunReport report;
   report.target = plan.spec().target;
@@ -182,44 +204,53 @@ Expected<RunReport> Session::run(const RunRequest &request) {
   report.workUnits = plan.work().size();
   report.partials = static_cast<std::uint64_t>(plan.list.slots);
   report.flops = plan.flops();
-  report.tolerance = request.tolerance.value_or(AttentionTolerance::of(plan.checked.problem.dtype));
+  report.tolerance = request.tolerance.value_or(toleranceOf(request));
 
   tell("compile");
-  KernelLookup lookup;
-  lookup.object = request.object;
-  if (!lookup.object) {
-    WAVESMITH_ASSIGN(lookup, store_->get(plan.spec()));
-  }
-  report.provider = lookup.provider;
-  report.compileMs = lookup.compileMs;
-  report.lookupMs = lookup.lookupMs;
-  WAVESMITH_ASSIGN(AttentionKernel kernel,
-                   AttentionKernel::load(table_, plan.spec(), lookup.object));
-  report.kernels.push_back(kernel.info());
-  if (plan.combineSpec) {
-    WAVESMITH_ASSIGN(lookup, store_->get(*plan.combineSpec));
-    report.compileMs += lookup.compileMs;
-    report.lookupMs += lookup.lookupMs;
-    WAVESMITH_ASSIGN(LoadedKernel combine,
-                     LoadedKernel::load(table_, *plan.combineSpec, lookup.object));
-    report.kernels.push_back(combine.info());
-    kernel.setCombine(std::move(combine));
+  KernelLoader loader(table_, store_);
+  WAVESMITH_ASSIGN(const LoadedLaunchList launches,
+                   LoadedLaunchList::load(table_, std::move(list), [&](const KernelSpec &spec) {
+                     return request.object && spec == plan.spec()
+                                ? given(table_, spec, request.object)
+                                : loader.get(spec);
+                   }));
+  for (const ResolvedKernel &kernel : launches.kernels()) {
+    if (kernel.kernel->spec() == plan.spec())
+      report.provider = kernel.provider;
+    report.compileMs += kernel.compileMs;
+    report.lookupMs += kernel.lookupMs;
+    report.kernels.push_back({.info = kernel.kernel->info(),
+                              .attention = !kernel.kernel->spec().isRowKernel(),
+                              .key = kernel.kernel->spec().key(),
+                              .provider = kernel.provider,
+                              .compileMs = kernel.compileMs,
+                              .lookupMs = kernel.lookupMs});
   }
 
   tell("upload");
-  Tensors tensors(plan.checked, request.seed);
+  RunTensors tensors(planned.inputs, request.seed);
+  applyDistribution(request.distribution, planned.inputs, request.seed, tensors.q, tensors.k,
+                    tensors.v);
   if (request.inputs)
     request.inputs(tensors.q, tensors.k, tensors.v, tensors.descales);
+  if (request.quantization && request.quantization->scales == Quantization::Scales::Given) {
+    const Quantization &how = *request.quantization;
+    const SharedDescales &shared = request.problem.sharedDescales;
+    const Fp8Format format = plan.checked.fp8;
+    tensors.descales = {.q = descalesOf(tensors.q, how.rotationQ, shared.q, format),
+                        .k = descalesOf(tensors.k, how.rotationK, shared.k, format),
+                        .v = descalesOf(tensors.v, 0, shared.v, format)};
+  }
   report.descales = tensors.descales;
-  WAVESMITH_TRY(tensors.upload(table_, plan));
+  WAVESMITH_TRY(tensors.upload(table_, launches.list().workspaceBytes));
   WAVESMITH_ASSIGN(const Stream stream, Stream::create(table_));
   const AttentionBuffers buffers = tensors.addresses();
-  WAVESMITH_TRY(kernel.uploadWork(plan, buffers.workspace, stream.get()));
+  WAVESMITH_TRY(launches.uploadWork(buffers.workspace, stream.get()));
   WAVESMITH_TRY(stream.synchronize());
 
   tell("run");
   const Clock::time_point start = Clock::now();
-  WAVESMITH_TRY(kernel.launch(plan, buffers, stream.get()));
+  WAVESMITH_TRY(launches.launch(buffers, stream.get()));
   const Status finished = stream.synchronize();
   report.launchMs = millisecondsSince(start);
   // A fault is a result of the run; any other error is one of the environment.
@@ -236,19 +267,37 @@ Expected<RunReport> Session::run(const RunRequest &request) {
   for (const CheckCount &check : report.checks)
     if (check.faults.value_or(0) > 0)
       report.failures.push_back(fmt::format("{} faults of check {}", *check.faults, check.name));
+  std::optional<QuantizedInputs> codes;
+  if (planned.quantized) {
+    WAVESMITH_ASSIGN(codes,
+                     readQuantized(*planned.quantized, tensors.workspace(), tensors.descales));
+    report.descales = codes->descales;
+    report.quantization = describe(*planned.quantized, *codes);
+  }
   if (!request.verify)
     return report;
 
   tell("reference");
   const Clock::time_point referenceStart = Clock::now();
-  const AttentionReference reference =
-      attentionReference(plan.checked, tensors.q, tensors.k, tensors.v, tensors.descales);
+  const auto referenceOf = [](const CheckedProblem &problem, const auto &from,
+                              const Descales &descales) {
+    return attentionReference(problem, from.q, from.k, from.v, descales);
+  };
+  const AttentionReference reference = codes ? referenceOf(plan.checked, *codes, codes->descales)
+                                             : referenceOf(plan.checked, tensors, tensors.descales);
+  std::optional<AttentionReference> unquantised;
+  if (codes)
+    unquantised = referenceOf(planned.inputs, tensors, {});
   report.referenceSeconds = millisecondsSince(referenceStart) / 1e3;
   tell("compare");
-  for (const Tensors::Pair &pair : tensors.pairs())
-    WAVESMITH_TRY(pair.device->download(pair.host->bytes()));
-  report.errors = compareWithReference(plan.checked, reference, tensors.out,
-                                       plan.checked.problem.writeLse ? &tensors.lse : nullptr);
+  WAVESMITH_TRY(tensors.download());
+  const HostTensor *lseOut = plan.checked.problem.writeLse ? &tensors.lse : nullptr;
+  report.errors = compareWithReference(plan.checked, reference, tensors.out, lseOut);
+  if (codes) {
+    report.quantization->errors =
+        compareWithReference(planned.inputs, *unquantised, tensors.out, lseOut);
+    judgeCodes(*planned.quantized, tensors, *codes, report);
+  }
   const std::vector<std::byte> out = tensors.out.elements(), lse = tensors.lse.elements();
   const std::array<std::span<const std::byte>, 2> outputs{out, lse};
   report.outputDigest = sha256Hex(outputs);

@@ -11,8 +11,10 @@
 #include <string_view>
 
 #include "runtime/cache/KernelStore.h"
-#include "runtime/dispatch/AttentionKernel.h"
+#include "runtime/dispatch/LoadedLaunchList.h"
+#include "runtime/dispatch/QuantizedPlan.h"
 #include "runtime/session/RunReport.h"
+#include "runtime/verify/Distribution.h"
 
 namespace wavesmith {
 
@@ -23,6 +25,10 @@ struct RunRequest {
   /// Elements (a multiple of 8, FP8: of 16) between heads and between rows of every tensor whose
   /// strides the problem leaves open.
   std::int64_t padding = 0;
+  /// FP8 only: inputs are bf16 and quantised on the device. The result is held against float64 on
+  /// what the quantisers made; the distance from float64 on the inputs is reported beside it.
+  std::optional<Quantization> quantization;
+  Distribution distribution = Distribution::Normal; ///< of bf16 inputs
   // For the emulator, as its settings spell them; ignored on a real device.
   std::string chip;
   std::string order = "default";

@@ -26,6 +26,14 @@ class BadInput(CliTest):
         self.refused(run(without, **changes), *words)
         self.assertFalse(self.cache.exists(), "a refused run left a cache behind")
 
+    def test_quantization(self):
+        self.refusedRun("--quantize", "bf16", quantize="dynamic")
+        self.refusedRun("--quantize", "best", "static", dtype="fp8", quantize="best")
+        self.refusedRun("--rotate", "--quantize", dtype="fp8", rotate="3")
+        self.refusedRun("--rotate", "0", dtype="fp8", quantize="unit", rotate="0")
+        self.refusedRun("--distribution", "flat", "needle", distribution="flat")
+        self.refusedRun("--distribution", "--quantize", dtype="fp8", distribution="needle")
+
     def test_no_subcommand(self):
         self.refused([], "subcommand")
 

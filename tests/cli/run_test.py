@@ -128,6 +128,21 @@ class Run(CliTest):
     def test_nothing_to_do(self):
         report = self.json("run", *CALL, "--heads", "1", "--lens", "0:0,0:7")
         self.assertEqual(report["emulated"]["instructions"], 0)
+        self.assertEqual((report["kernels"], report["provider"]), ([], None))
+
+    def test_quantised(self):
+        call = ("run", "--target", "gfx950", "--dtype", "fp8", "--head-dim", "64x64", "--verify")
+        call += ("--heads", "2", "--lens", "33:300", "--distribution", "outlier-channels")
+        plain = self.json("run", *call, "--quantize", "static")
+        rotated = self.json("run", *call, "--quantize", "dynamic", "--rotate", "5")
+        self.assertEqual((plain["ok"], rotated["ok"]), (True, True))
+        self.assertEqual(rotated["quantization"]["scales"], "dynamic")
+        self.assertEqual(rotated["quantization"]["rotation"], 5)
+        self.assertEqual(len(rotated["descales"]["q"]), 2)
+        kinds = [k["name"].split("_")[1] for k in rotated["kernels"]]
+        self.assertEqual(kinds[:5], ["amax", "amax", "quantize", "quantize", "attention"])
+        errors = [r["quantization"]["errors_unquantised"]["out_rel_rms"] for r in (plain, rotated)]
+        self.assertLess(errors[1], errors[0])
 
     def test_single_sequence(self):
         self.check(*CALL, "--heads", "1", "--q-len", "65", "--kv-len", "130", "--causal")

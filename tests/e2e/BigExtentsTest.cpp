@@ -27,16 +27,18 @@ public:
       return Status(StatusCode::Internal, table_->wavesmithEmulatorLastError());
     WAVESMITH_ASSIGN(KernelStoreOptions options, KernelStoreOptions::fromEnvironment());
     options.disk.reset();
-    store_ = std::make_unique<KernelStore>(std::move(options));
+    store_ = std::make_shared<KernelStore>(std::move(options));
     return Status::ok();
   }
 
   /// The elements of out, then those of lse.
   Expected<std::vector<std::byte>> run(const AttentionProblem &problem) {
     WAVESMITH_ASSIGN(const AttentionPlan plan, planAttention(problem, {.splits = 1}));
-    WAVESMITH_ASSIGN(const KernelLookup lookup, store_->get(plan.spec()));
-    WAVESMITH_ASSIGN(const AttentionKernel kernel,
-                     AttentionKernel::load(table_, plan.spec(), lookup.object));
+    KernelLoader loader(table_, store_);
+    WAVESMITH_ASSIGN(const LoadedLaunchList list,
+                     LoadedLaunchList::load(table_, launchList(plan), [&](const KernelSpec &spec) {
+                       return loader.get(spec);
+                     }));
     const CheckedProblem &c = plan.checked;
     std::array<DeviceBuffer, 6> buffers;
     const std::array shapes{&c.q, &c.k, &c.v, &c.out, &c.lse};
@@ -50,8 +52,8 @@ public:
                                      buffers[2].address(), buffers[3].address(),
                                      buffers[4].address(), buffers[5].address()};
     WAVESMITH_ASSIGN(const Stream stream, Stream::create(table_));
-    WAVESMITH_TRY(kernel.uploadWork(plan, addresses.workspace, stream.get()));
-    WAVESMITH_TRY(kernel.launch(plan, addresses, stream.get()));
+    WAVESMITH_TRY(list.uploadWork(addresses.workspace, stream.get()));
+    WAVESMITH_TRY(list.launch(addresses, stream.get()));
     WAVESMITH_TRY(stream.synchronize());
     std::vector<std::byte> elements;
     for (const std::size_t i : {3, 4})
@@ -91,7 +93,7 @@ private:
   }
 
   HipTablePtr table_;
-  std::unique_ptr<KernelStore> store_;
+  std::shared_ptr<KernelStore> store_;
 };
 
 constexpr std::int64_t kTwo31 = std::int64_t{1} << 31, kTwo32 = std::int64_t{1} << 32;

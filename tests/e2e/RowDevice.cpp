@@ -44,6 +44,14 @@ Expected<LoadedKernel> RowDevice::kernel(const KernelSpec &spec) {
   return LoadedKernel::load(table_, spec, lookup.object);
 }
 
+Expected<LoadedLaunchList> RowDevice::load(LaunchList list) {
+  return LoadedLaunchList::load(
+      table_, std::move(list), [&](const KernelSpec &spec) -> Expected<ResolvedKernel> {
+        WAVESMITH_ASSIGN(LoadedKernel loaded, kernel(spec));
+        return ResolvedKernel{std::make_shared<const LoadedKernel>(std::move(loaded)), "jit", 0, 0};
+      });
+}
+
 Expected<DeviceBuffer> RowDevice::allocate(std::uint64_t bytes) {
   return DeviceBuffer::allocate(table_, bytes);
 }

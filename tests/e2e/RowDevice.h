@@ -1,6 +1,6 @@
 #pragma once
-// Running row kernels on the emulator: what their end-to-end tests share. Every launch has all
-// checks on; a fault is an error with its text.
+// Running row kernels and whole launch lists on the emulator: what their end-to-end tests share.
+// Every launch has all checks on; a fault is an error with its text.
 
 #include <cstdint>
 #include <memory>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/cache/KernelStore.h"
+#include "runtime/dispatch/LoadedLaunchList.h"
 #include "runtime/dispatch/RowKernel.h"
 #include "runtime/exec/Modelled.h"
 #include "runtime/verify/HostTensor.h"
@@ -53,12 +54,17 @@ public:
     // An empty grid launches nothing, so there is nothing to report.
     return grid.x == 0 || grid.y == 0 ? Status::ok() : finish();
   }
+  /// A list's kernels, likewise.
+  Expected<LoadedLaunchList> load(LaunchList list);
+  /// Waits for what was enqueued on stream(), and collects the faults of all checks.
+  Status finish();
+  const HipTable &table() const { return *table_; }
+  hipStream_t stream() const { return stream_.get(); }
   /// Of the launches since the last call; none without the model.
   const std::optional<ModelledTime> &modelled() const { return modelled_; }
 
 private:
   Expected<DeviceBuffer> uploadBytes(std::span<const std::byte> bytes);
-  Status finish();
 
   HipTablePtr table_;
   Stream stream_;

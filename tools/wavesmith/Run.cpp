@@ -52,6 +52,13 @@ public:
                    "auto, hip or emulator; auto takes a real GPU if one is there");
     app.add_option("--splits", splits_,
                    "Pieces of each row block's keys: 1 to 64; default: as the device's size asks");
+    app.add_option(
+        "--quantize", quantize_,
+        "fp8: static, dynamic or unit scales; inputs are bf16 and quantised on the device");
+    app.add_option("--rotate", rotate_,
+                   "With --quantize: seed of the rotation of queries and keys, 1 to 2^31 - 1");
+    app.add_option("--distribution", distribution_,
+                   "Of bf16 inputs: normal, heavy-tail, outlier-channels, needle");
     app.add_flag("--model-cycles", modelCycles_, "Model the time on the chip (docs/emulator.md)");
     app.add_flag("--coverage", coverage_, "Count executions per instruction");
     app.add_option("--trace", trace_,
@@ -101,6 +108,7 @@ private:
       request.splits = static_cast<int>(splits);
     }
     WAVESMITH_ASSIGN(problem.lengths, lengths());
+    WAVESMITH_TRY(quantization(request));
     // Everything that depends on more than one flag.
     WAVESMITH_ASSIGN([[maybe_unused]] const CheckedProblem checked, checkProblem(problem));
 
@@ -117,6 +125,36 @@ private:
     request.trace = trace_;
     request.verify = verify_;
     return request;
+  }
+
+  Status quantization(RunRequest &request) const {
+    if (!distribution_.empty()) {
+      WAVESMITH_ASSIGN(request.distribution,
+                       withFlag("--distribution", parseDistribution(distribution_)));
+    }
+    const bool fp8 = request.problem.dtype == DType::FP8;
+    if (quantize_.empty()) {
+      if (!rotate_.empty())
+        return Status(StatusCode::InvalidArgument, "--rotate is of --quantize, which is not given");
+      if (fp8 && !distribution_.empty())
+        return error(StatusCode::InvalidArgument,
+                     "--distribution is of bf16 inputs; with --dtype {} give --quantize too",
+                     dtype_);
+      return Status::ok();
+    }
+    if (!fp8)
+      return error(StatusCode::InvalidArgument, "--quantize needs --dtype fp8, not {}", dtype_);
+    Quantization how;
+    WAVESMITH_TRY(checkWord("--quantize", quantize_, {"static", "dynamic", "unit"}));
+    how.scales = quantize_ == "static"    ? Quantization::Scales::Given
+                 : quantize_ == "dynamic" ? Quantization::Scales::Dynamic
+                                          : Quantization::Scales::Unit;
+    if (!rotate_.empty()) {
+      WAVESMITH_ASSIGN(const std::int64_t seed, parseCount("--rotate", rotate_, 1, INT32_MAX));
+      how.rotationQ = how.rotationK = static_cast<std::uint32_t>(seed);
+    }
+    request.quantization = how;
+    return Status::ok();
   }
 
   Expected<DeviceChoice> deviceChoice() const {
@@ -142,7 +180,7 @@ private:
   }
 
   std::string target_, dtype_, headDim_, heads_, kvHeads_, qLen_, kvLen_, lens_, checks_, order_,
-      seed_, chip_, device_, splits_, trace_;
+      seed_, chip_, device_, splits_, trace_, quantize_, rotate_, distribution_;
   bool causal_ = false, verify_ = false, modelCycles_ = false, coverage_ = false;
 };
 

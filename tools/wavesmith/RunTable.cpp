@@ -1,7 +1,10 @@
 #include "tools/wavesmith/RunTable.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -34,11 +37,11 @@ std::string callText(const RunRequest &request, const RunReport &report) {
                          (report.partials ? fmt::format(" ({} partials)", report.partials) : ""));
 }
 
-std::string sourceText(const RunReport &report) {
-  if (report.provider == "jit")
-    return fmt::format("jit: compiled in {:.0f} ms", report.compileMs);
-  return fmt::format("{}{}: found in {:.2f} ms", report.provider,
-                     report.provider == "bundle" ? "" : " cache", report.lookupMs);
+std::string sourceText(const RunKernel &kernel) {
+  if (kernel.provider == "jit")
+    return fmt::format("jit: compiled in {:.0f} ms", kernel.compileMs);
+  return fmt::format("{}{}: found in {:.2f} ms", kernel.provider,
+                     kernel.provider == "bundle" ? "" : " cache", kernel.lookupMs);
 }
 
 std::string resourceText(const KernelInfo &kernel) {
@@ -101,6 +104,26 @@ std::string descaleText(const Descales &descales) {
   return text;
 }
 
+std::string quantizationText(const QuantizationReport &report) {
+  std::string saturated, made;
+  constexpr std::array kNames = {"q", "k", "v"};
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    const QuantizationReport::Tensor &tensor = report.tensors[i];
+    const std::string_view comma = i == 0 ? "" : ", ";
+    saturated += fmt::format(
+        "{}{} {}", comma, kNames[i],
+        std::accumulate(tensor.saturated.begin(), tensor.saturated.end(), std::uint64_t{0}));
+    if (tensor.relRms)
+      made += fmt::format("{}{} {:.2e}", comma, kNames[i], *tensor.relRms);
+  }
+  return row("quantised",
+             fmt::format("{} scales, {}, saturated elements: {}", report.scales,
+                         report.rotation ? fmt::format("rotated by seed {}", report.rotation)
+                                         : std::string("not rotated"),
+                         saturated)) +
+         (made.empty() ? std::string() : row("codes", "relative rms " + made));
+}
+
 std::string checksText(const RunReport &report) {
   std::string text;
   for (const CheckCount &check : report.checks)
@@ -115,10 +138,11 @@ std::string describeRun(const RunRequest &request, const RunReport &report) {
   std::string text = row("call", callText(request, report));
   text += row("device",
               fmt::format("{}, order {}, seed {}", report.device, request.order, request.seed));
-  for (const KernelInfo &kernel : report.kernels) {
-    text += row("kernel", kernel.name);
-    text += row("from", sourceText(report));
-    text += row("resources", resourceText(kernel));
+  for (const RunKernel &kernel : report.kernels) {
+    text += row("kernel", kernel.info.name);
+    text += row("from", sourceText(kernel));
+    if (kernel.attention)
+      text += row("resources", resourceText(kernel.info));
   }
   text += row("run", runText(report));
   if (report.modelled)
@@ -128,8 +152,16 @@ std::string describeRun(const RunRequest &request, const RunReport &report) {
   text += row("checks", checksText(report));
   if (!report.descales.q.empty())
     text += row("descales", descaleText(report.descales));
+  if (report.quantization)
+    text += quantizationText(*report.quantization);
   if (report.errors)
     text += errorTable(*report.errors, report.tolerance);
+  if (report.quantization && report.quantization->errors)
+    text +=
+        row("unquantised",
+            fmt::format("out is {:.2e} relative rms, lse {:.2e} from float64 on the bf16 inputs",
+                        report.quantization->errors->outRelRms,
+                        report.quantization->errors->allRows().lseAbs));
   if (report.coverage)
     text += coverageText(*report.coverage);
   for (const std::string &fault : report.faults)

@@ -1,6 +1,7 @@
 #include "runtime/dispatch/WorkList.h"
 
 #include <map>
+#include <numeric>
 #include <random>
 #include <tuple>
 
@@ -29,7 +30,9 @@ WorkCosts costsOf(const AttentionProblem &problem) {
 }
 
 WorkList listOf(const AttentionProblem &problem, int splits, DeviceShape shape = kMi325x) {
-  return buildWorkList(problem, splits, shape, costsOf(problem));
+  std::vector<std::size_t> all(problem.lengths.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return buildWorkList(problem, all, splits, shape, costsOf(problem));
 }
 
 TEST(Makespan, SpreadsRoundRobinOverXcdsThenToTheFreeUnit) {

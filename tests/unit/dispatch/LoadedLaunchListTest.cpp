@@ -1,4 +1,4 @@
-#include "runtime/dispatch/AttentionKernel.h"
+#include "runtime/dispatch/LoadedLaunchList.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 const KernelSpec kSpec = {"gfx942", {DType::BF16, 192, 128, true, true, false}, ""};
 
-struct AttentionKernelTest : ::testing::Test {
+struct LoadedLaunchListTest : ::testing::Test {
   void SetUp() override {
     if (const auto missing = test::assemblerMissing())
       GTEST_SKIP() << *missing;
@@ -27,10 +27,28 @@ struct AttentionKernelTest : ::testing::Test {
     problem.lengths = std::move(lengths);
     return *planAttention(problem);
   }
+  Expected<LoadedLaunchList> load(const AttentionPlan &plan) {
+    return LoadedLaunchList::load(device.table(), launchList(plan), fake);
+  }
+
   test::FakeDevice device;
+  int resolved = 0;
+  KernelResolver fake = [this](const KernelSpec &spec) -> Expected<ResolvedKernel> {
+    ++resolved;
+    const KernelAbi abi = *spec.abi();
+    test::FakeObjectOptions options;
+    options.abi = abi.layout;
+    options.arguments = static_cast<int>(abi.argumentBytes / 8);
+    options.maxThreads = static_cast<int>(abi.threads);
+    if (!spec.isRowKernel() && spec.attention.dtype == DType::FP8)
+      options.fp8Format = fp8FormatName(parseTarget(spec.target)->fp8);
+    WAVESMITH_ASSIGN(LoadedKernel kernel,
+                     LoadedKernel::load(device.table(), spec, fakeObject(spec, options)));
+    return ResolvedKernel{std::make_shared<const LoadedKernel>(std::move(kernel)), "jit", 1, 1};
+  };
 };
 
-TEST_F(AttentionKernelTest, RefusesObjectsThatDoNotFitNamingBothSides) {
+TEST_F(LoadedLaunchListTest, RefusesObjectsThatDoNotFitNamingBothSides) {
   ASSERT_TRUE(checkKernelObject(kSpec, *fakeObject(kSpec)));
   const auto refusal = [](const test::FakeObjectOptions &options) {
     return checkKernelObject(kSpec, *fakeObject(kSpec, options)).status().message();
@@ -56,24 +74,24 @@ TEST_F(AttentionKernelTest, RefusesObjectsThatDoNotFitNamingBothSides) {
   EXPECT_FALSE(checkKernelObject(kSpec, cut));
 }
 
-TEST_F(AttentionKernelTest, RefusesAnotherDevice) {
+TEST_F(LoadedLaunchListTest, RefusesAnotherDevice) {
   device.target = "gfx950";
-  EXPECT_THAT(AttentionKernel::load(device.table(), kSpec, fakeObject(kSpec)).status().message(),
+  EXPECT_THAT(load(plan({{1, 1}})).status().message(),
               HasSubstr("the device is a gfx950, the plan is for gfx942"));
 }
 
-TEST_F(AttentionKernelTest, LaunchOnlyEnqueues) {
-  auto kernel = AttentionKernel::load(device.table(), kSpec, fakeObject(kSpec));
-  ASSERT_TRUE(kernel) << kernel.status().message();
+TEST_F(LoadedLaunchListTest, LaunchOnlyEnqueues) {
   const AttentionPlan small = plan({{1, 1}});
+  const auto list = load(small);
+  ASSERT_TRUE(list) << list.status().message();
   std::vector<std::byte> memory(8192);
   const std::uint64_t base = (reinterpret_cast<std::uint64_t>(memory.data()) + 255) & ~255ull;
   const AttentionBuffers buffers = {base,        base + 1024, base + 2048,
                                     base + 3072, base + 4096, base + 5120};
-  ASSERT_TRUE(kernel->uploadWork(small, buffers.workspace, nullptr).isOk());
+  ASSERT_TRUE(list->uploadWork(buffers.workspace, nullptr).isOk());
   ASSERT_EQ(device.copies, 1);
   for (int i = 0; i < 3; ++i)
-    ASSERT_TRUE(kernel->launch(small, buffers, nullptr).isOk());
+    ASSERT_TRUE(list->launch(buffers, nullptr).isOk());
   EXPECT_EQ(device.launches.size(), 3u);
   EXPECT_EQ(device.allocations + device.frees, 0);
   EXPECT_EQ(device.copies, 1);
@@ -83,80 +101,69 @@ TEST_F(AttentionKernelTest, LaunchOnlyEnqueues) {
   EXPECT_EQ(device.grids[0], 1u);
 }
 
-TEST_F(AttentionKernelTest, LaunchChecksAddresses) {
-  auto kernel = AttentionKernel::load(device.table(), kSpec, fakeObject(kSpec));
-  ASSERT_TRUE(kernel) << kernel.status().message();
-  const AttentionPlan noKeys = plan({{1, 0}});
+TEST_F(LoadedLaunchListTest, LaunchChecksAddresses) {
   AttentionBuffers buffers = {256, 256, 256, 256, 256, 256};
-  const auto message = [&](std::uint64_t AttentionBuffers::*field, std::uint64_t address,
-                           const AttentionPlan &of) {
+  const auto small = load(plan({{1, 1}})), noKeys = load(plan({{1, 0}}));
+  ASSERT_TRUE(small && noKeys);
+  const auto message = [&](std::uint64_t AttentionBuffers::*field, std::uint64_t address) {
     AttentionBuffers changed = buffers;
     changed.*field = address;
-    return kernel->launch(of, changed, nullptr).message();
+    return small->launch(changed, nullptr).message();
   };
-  const AttentionPlan small = plan({{1, 1}});
-  EXPECT_EQ(message(&AttentionBuffers::out, 0, small), "out is null");
-  EXPECT_EQ(message(&AttentionBuffers::v, 264, small),
-            "v is at 0x108; it must be aligned to 16 bytes");
-  EXPECT_EQ(message(&AttentionBuffers::workspace, 0, small), "workspace is null");
-  EXPECT_EQ(message(&AttentionBuffers::lse, 0, small), "lse is null");
+  EXPECT_EQ(message(&AttentionBuffers::out, 0), "out is null");
+  EXPECT_EQ(message(&AttentionBuffers::k, 0), "k is null");
+  EXPECT_EQ(message(&AttentionBuffers::v, 264), "v is at 0x108; it must be aligned to 16 bytes");
+  EXPECT_EQ(message(&AttentionBuffers::workspace, 0), "workspace is null");
+  EXPECT_EQ(message(&AttentionBuffers::lse, 0), "lse is null");
+  EXPECT_EQ(small->uploadWork(0, nullptr).message(), "workspace is null");
   EXPECT_TRUE(device.launches.empty());
   // Without keys there may be no key memory at all, and an empty batch needs none whatever.
   std::vector<std::byte> memory(8192);
   const std::uint64_t base = (reinterpret_cast<std::uint64_t>(memory.data()) + 255) & ~255ull;
   buffers = {base, 0, 0, base + 1024, base + 2048, base + 3072};
-  ASSERT_TRUE(kernel->uploadWork(noKeys, buffers.workspace, nullptr).isOk());
-  EXPECT_TRUE(kernel->launch(noKeys, buffers, nullptr).isOk());
-  EXPECT_TRUE(kernel->uploadWork(plan({}), 0, nullptr).isOk());
-  EXPECT_TRUE(kernel->launch(plan({{0, 5}}), {}, nullptr).isOk());
+  ASSERT_TRUE(noKeys->uploadWork(buffers.workspace, nullptr).isOk());
+  EXPECT_TRUE(noKeys->launch(buffers, nullptr).isOk());
   EXPECT_EQ(device.launches.size(), 1u);
+  resolved = 0;
+  for (const AttentionPlan &nothing : {plan({}), plan({{0, 5}})}) {
+    const auto list = load(nothing);
+    ASSERT_TRUE(list);
+    EXPECT_TRUE(list->uploadWork(0, nullptr).isOk());
+    EXPECT_TRUE(list->launch({}, nullptr).isOk());
+  }
+  EXPECT_EQ(device.launches.size(), 1u);
+  EXPECT_EQ(resolved, 0) << "nothing to launch needs no kernel";
 }
 
-TEST_F(AttentionKernelTest, SplitsNeedTheirMerge) {
+TEST_F(LoadedLaunchListTest, NothingIsEnqueuedWhenALaterStepLacksAnAddress) {
   AttentionProblem problem;
   problem.lengths = {{1, 300}};
   const AttentionPlan plan = *planAttention(problem, {.splits = 2});
   ASSERT_EQ(plan.list.slots, 2);
-  auto kernel = AttentionKernel::load(device.table(), plan.spec(), fakeObject(plan.spec()));
-  ASSERT_TRUE(kernel) << kernel.status().message();
-  EXPECT_THAT(kernel->launch(plan, {}, nullptr).message(), HasSubstr("is not loaded"));
-  // The merge of another head dim would read the partials wrongly.
-  const KernelSpec narrow = combineSpec("gfx942", 64, true);
-  auto combine = LoadedKernel::load(device.table(), narrow,
-                                    fakeObject(narrow, {.abi = kCombineLayout,
-                                                        .arguments = sizeof(CombineArguments) / 8,
-                                                        .maxThreads = kRowThreads}));
-  ASSERT_TRUE(combine) << combine.status().message();
-  kernel->setCombine(*std::move(combine));
-  EXPECT_THAT(kernel->launch(plan, {}, nullptr).message(),
-              AllOf(HasSubstr(narrow.text()), HasSubstr(plan.combineSpec->text())));
+  LaunchList list = launchList(plan);
+  ASSERT_EQ(list.steps.size(), 2u);
+  list.steps[1].addresses.push_back({.binding = Binding::DescaleQ});
+  const auto loaded = LoadedLaunchList::load(device.table(), std::move(list), fake);
+  ASSERT_TRUE(loaded) << loaded.status().message();
+  EXPECT_EQ(loaded->launch({256, 256, 256, 256, 256, 256}, nullptr).message(), "descale_q is null");
   EXPECT_TRUE(device.launches.empty());
 }
 
-TEST_F(AttentionKernelTest, TheWorkspaceHoldsListsAndPartialsApart) {
-  AttentionProblem problem;
-  problem.heads = 3;
-  problem.lengths = {{700, 3000}};
-  const AttentionPlan plan = *planAttention(problem, {.splits = 5});
-  const WorkspaceLayout &w = plan.workspace;
-  ASSERT_EQ(plan.list.slots, 3 * 3 * 5);
-  const std::uint64_t rows = 45 * 256;
-  EXPECT_GE(w.merges, w.work + plan.grid() * sizeof(AttentionWorkUnit));
-  EXPECT_GE(w.partialLse, w.merges + plan.list.merges.size() * sizeof(CombineUnit));
-  EXPECT_GE(w.partialOut, w.partialLse + rows * 4);
-  EXPECT_GE(w.bytes, w.partialOut + rows * 128 * 4);
-  for (const std::uint64_t offset : {w.work, w.merges, w.partialLse, w.partialOut})
-    EXPECT_EQ(offset % 256, 0u);
-  EXPECT_EQ((*planAttention(problem, {.splits = 1})).workspace.partialOut,
-            (*planAttention(problem, {.splits = 1})).workspaceBytes())
-      << "no partials without splits";
+TEST_F(LoadedLaunchListTest, EveryKernelIsResolvedOnceAndMustBeTheOneAskedFor) {
+  LaunchList list = launchList(plan({{1, 1}}));
+  list.append(launchList(plan({{5, 9}})));
+  ASSERT_EQ(list.steps.size(), 2u);
+  ASSERT_TRUE(LoadedLaunchList::load(device.table(), list, fake));
+  EXPECT_EQ(resolved, 1);
+  // The merge of another head dim would read the partials wrongly.
+  const KernelResolver wrong = [this](const KernelSpec &) {
+    return fake(combineSpec("gfx942", 64, true));
+  };
+  EXPECT_THAT(LoadedLaunchList::load(device.table(), list, wrong).status().message(),
+              AllOf(HasSubstr(kSpec.text()), HasSubstr("head_dim_v=64")));
 }
 
-TEST_F(AttentionKernelTest, Fp8TakesDescales) {
-  KernelSpec spec = kSpec;
-  spec.attention.dtype = DType::FP8;
-  auto kernel = AttentionKernel::load(device.table(), spec, fakeObject(spec));
-  ASSERT_TRUE(kernel) << kernel.status().message();
+TEST_F(LoadedLaunchListTest, Fp8TakesDescales) {
   AttentionProblem problem;
   problem.dtype = DType::FP8;
   problem.causal = true;
@@ -164,29 +171,22 @@ TEST_F(AttentionKernelTest, Fp8TakesDescales) {
   problem.sharedDescales = {.q = true, .v = true};
   const auto planned = planAttention(problem);
   ASSERT_TRUE(planned) << planned.status().message();
+  const auto list = load(*planned);
+  ASSERT_TRUE(list) << list.status().message();
   std::vector<std::byte> memory(8192);
   const std::uint64_t base = (reinterpret_cast<std::uint64_t>(memory.data()) + 255) & ~255ull;
   AttentionBuffers buffers = {base, 0, 0, base + 1024, base + 2048, base + 3072, 260, 264, 268};
-  ASSERT_TRUE(kernel->uploadWork(*planned, buffers.workspace, nullptr).isOk());
-  ASSERT_TRUE(kernel->launch(*planned, buffers, nullptr).isOk());
+  ASSERT_TRUE(list->uploadWork(buffers.workspace, nullptr).isOk());
+  ASSERT_TRUE(list->launch(buffers, nullptr).isOk());
   EXPECT_EQ(device.launches[0].descaleQ, 260u);
   EXPECT_EQ(device.launches[0].descaleK, 264u);
   EXPECT_EQ(device.launches[0].descaleV, 268u);
   EXPECT_EQ(device.launches[0].sharedDescales, kSharedDescaleQ | kSharedDescaleV);
   buffers.descaleK = 0;
-  EXPECT_EQ(kernel->launch(*planned, buffers, nullptr).message(), "descale_k is null");
+  EXPECT_EQ(list->launch(buffers, nullptr).message(), "descale_k is null");
   buffers.descaleK = 263;
-  EXPECT_EQ(kernel->launch(*planned, buffers, nullptr).message(),
+  EXPECT_EQ(list->launch(buffers, nullptr).message(),
             "descale_k is at 0x107; it must be aligned to 4 bytes");
-}
-
-TEST_F(AttentionKernelTest, LaunchRefusesAnotherPlan) {
-  auto kernel = AttentionKernel::load(device.table(), kSpec, fakeObject(kSpec));
-  ASSERT_TRUE(kernel) << kernel.status().message();
-  AttentionProblem problem;
-  problem.lengths = {{1, 1}};
-  EXPECT_THAT(kernel->launch(*planAttention(problem), {}, nullptr).message(),
-              HasSubstr("the plan is of [attention"));
 }
 
 } // namespace

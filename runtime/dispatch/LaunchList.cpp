@@ -1,0 +1,166 @@
+#include "runtime/dispatch/LaunchList.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "runtime/dispatch/RowKernel.h"
+
+namespace wavesmith {
+namespace {
+
+using Buffers = AttentionBuffers;
+constexpr std::array kBindings = {
+    BindingInfo{Binding::Q, "q", &Buffers::q, kAddressAlignment},
+    BindingInfo{Binding::K, "k", &Buffers::k, kAddressAlignment},
+    BindingInfo{Binding::V, "v", &Buffers::v, kAddressAlignment},
+    BindingInfo{Binding::Out, "out", &Buffers::out, kAddressAlignment},
+    BindingInfo{Binding::Lse, "lse", &Buffers::lse, sizeof(float)},
+    BindingInfo{Binding::DescaleQ, "descale_q", &Buffers::descaleQ, sizeof(float)},
+    BindingInfo{Binding::DescaleK, "descale_k", &Buffers::descaleK, sizeof(float)},
+    BindingInfo{Binding::DescaleV, "descale_v", &Buffers::descaleV, sizeof(float)},
+    BindingInfo{Binding::KRope, "k_rope", &Buffers::kRope, kAddressAlignment},
+    BindingInfo{Binding::Workspace, "workspace", &Buffers::workspace, sizeof(AttentionWorkUnit)},
+};
+static_assert([] {
+  for (std::size_t i = 0; i < kBindings.size(); ++i)
+    if (kBindings[i].binding != static_cast<Binding>(i))
+      return false;
+  return true;
+}());
+
+template <typename T> WorkspaceImage imageOf(std::uint64_t offset, const std::vector<T> &values) {
+  const auto bytes = std::as_bytes(std::span(values));
+  return {offset, {bytes.begin(), bytes.end()}};
+}
+
+std::uint64_t partialBytes(const AttentionPlan &plan) {
+  std::uint64_t rows = 0;
+  for (const CombineUnit &unit : plan.list.merges)
+    rows += static_cast<std::uint64_t>(unit.rows) * static_cast<std::uint64_t>(unit.slots);
+  return rows * (static_cast<std::uint64_t>(plan.checked.problem.headDimV) + 1) * sizeof(float);
+}
+
+/// Of the attention kernel itself; every key and value once, whatever the number of blocks.
+std::uint64_t attentionBytes(const AttentionPlan &plan) {
+  const CheckedProblem &c = plan.checked;
+  const auto of = [](std::int64_t rows, const TensorShape &shape) {
+    return static_cast<std::uint64_t>(rows * shape.heads * shape.dim * shape.elementBytes);
+  };
+  // Rows of split blocks leave as partials.
+  std::uint64_t bytes = partialBytes(plan);
+  std::int64_t written = plan.rowsQ * c.q.heads;
+  for (const CombineUnit &unit : plan.list.merges)
+    written -= unit.rows;
+  const std::int64_t rowBytes =
+      c.out.dim * c.out.elementBytes + (c.problem.writeLse ? c.lse.elementBytes : 0);
+  return bytes + static_cast<std::uint64_t>(written * rowBytes) + of(plan.rowsQ, c.q) +
+         of(plan.rowsKv, c.k) + of(plan.rowsKv, c.v) +
+         plan.list.units.size() * sizeof(AttentionWorkUnit);
+}
+
+} // namespace
+
+std::span<const BindingInfo> bindings() { return kBindings; }
+const BindingInfo &bindingInfo(Binding binding) {
+  return kBindings[static_cast<std::size_t>(binding)];
+}
+
+void LaunchList::addBytes(KernelSpec spec, const KernelGrid &grid,
+                          std::span<const std::byte> arguments, std::vector<AddressPlace> addresses,
+                          std::uint64_t bytesMoved) {
+  if (grid.x == 0 || grid.y == 0)
+    return;
+  steps.push_back({std::move(spec), grid, std::vector(arguments.begin(), arguments.end()),
+                   std::move(addresses), bytesMoved});
+}
+
+void LaunchList::append(LaunchList other) {
+  const std::uint64_t base = alignWorkspace(workspaceBytes);
+  for (LaunchStep &step : other.steps) {
+    for (AddressPlace &place : step.addresses)
+      if (place.binding == Binding::Workspace)
+        place.addend += base;
+    steps.push_back(std::move(step));
+  }
+  for (WorkspaceImage &image : other.images)
+    images.push_back({image.offset + base, std::move(image.bytes)});
+  for (const WorkspaceZeros &range : other.zeros)
+    zeros.push_back({range.offset + base, range.bytes});
+  if (other.workspaceBytes > 0)
+    workspaceBytes = base + other.workspaceBytes;
+}
+
+std::vector<KernelSpec> LaunchList::kernels() const {
+  std::vector<KernelSpec> specs;
+  for (const LaunchStep &step : steps)
+    if (std::ranges::find(specs, step.spec) == specs.end())
+      specs.push_back(step.spec);
+  return specs;
+}
+
+std::uint64_t LaunchList::bytesMoved() const {
+  std::uint64_t sum = 0;
+  for (const LaunchStep &step : steps)
+    sum += step.bytesMoved;
+  return sum;
+}
+
+LaunchList launchList(const AttentionPlan &plan) {
+  LaunchList list;
+  if (plan.list.units.empty())
+    return list;
+  const CheckedProblem &c = plan.checked;
+  const WorkspaceLayout &workspace = plan.workspace;
+  const bool merges = !plan.list.merges.empty(), lse = c.problem.writeLse;
+  list.workspaceBytes = workspace.bytes;
+  list.images.push_back(imageOf(workspace.work, plan.list.units));
+  if (merges)
+    list.images.push_back(imageOf(workspace.merges, plan.list.merges));
+
+  using A = AttentionArguments;
+  // Without keys there may be no key memory at all.
+  const bool keys = c.totalKv > 0;
+  std::vector<AddressPlace> places = {
+      {.offset = offsetof(A, q), .binding = Binding::Q},
+      {.offset = offsetof(A, k), .binding = Binding::K, .required = keys},
+      {.offset = offsetof(A, v), .binding = Binding::V, .required = keys},
+      {.offset = offsetof(A, out), .binding = Binding::Out},
+      {.offset = offsetof(A, work), .addend = workspace.work},
+  };
+  if (lse)
+    places.push_back({.offset = offsetof(A, lse), .binding = Binding::Lse});
+  if (c.problem.dtype == DType::FP8) {
+    places.push_back({.offset = offsetof(A, descaleQ), .binding = Binding::DescaleQ});
+    places.push_back({.offset = offsetof(A, descaleK), .binding = Binding::DescaleK});
+    places.push_back({.offset = offsetof(A, descaleV), .binding = Binding::DescaleV});
+  }
+  if (merges) {
+    places.push_back({.offset = offsetof(A, partialOut), .addend = workspace.partialOut});
+    places.push_back({.offset = offsetof(A, partialLse), .addend = workspace.partialLse});
+  }
+  list.add(plan.spec(), {.x = plan.grid()}, plan.arguments, std::move(places),
+           attentionBytes(plan));
+  if (!merges)
+    return list;
+
+  using C = CombineArguments;
+  places = {
+      {.offset = offsetof(C, partialOut), .addend = workspace.partialOut},
+      {.offset = offsetof(C, partialLse), .addend = workspace.partialLse},
+      {.offset = offsetof(C, units), .addend = workspace.merges},
+      {.offset = offsetof(C, out), .binding = Binding::Out},
+  };
+  if (lse)
+    places.push_back({.offset = offsetof(C, lse), .binding = Binding::Lse});
+  std::int64_t rows = 0;
+  for (const CombineUnit &unit : plan.list.merges)
+    rows += unit.rows;
+  const std::int64_t rowBytes = c.out.dim * c.out.elementBytes + (lse ? c.lse.elementBytes : 0);
+  list.add(*plan.combineSpec, combineGrid(plan.list.merges.size()),
+           combineArguments(plan.arguments, c.problem.headDimV, 0), std::move(places),
+           partialBytes(plan) + static_cast<std::uint64_t>(rows * rowBytes));
+  return list;
+}
+
+} // namespace wavesmith

@@ -1,0 +1,326 @@
+#include "runtime/dispatch/QuantizedPlan.h"
+
+#include <array>
+#include <utility>
+
+namespace wavesmith {
+namespace {
+
+using Scales = Quantization::Scales;
+
+constexpr int kNopeDim = 128, kRopeDim = 64; ///< of keys in two parts
+
+/// Neighbouring rows of planned sequences.
+struct Rows {
+  std::int64_t begin = 0, count = 0;
+};
+std::vector<Rows> plannedRows(const AttentionPlan &plan, std::int64_t SequenceLength::*length) {
+  std::vector<Rows> runs;
+  std::int64_t row = 0;
+  std::size_t next = 0;
+  const auto &lengths = plan.checked.problem.lengths;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    const std::int64_t count = lengths[i].*length;
+    if (next < plan.sequences.size() && plan.sequences[next] == i) {
+      ++next;
+      if (!runs.empty() && runs.back().begin + runs.back().count == row)
+        runs.back().count += count;
+      else if (count > 0)
+        runs.push_back({row, count});
+    }
+    row += count;
+  }
+  return runs;
+}
+
+QuantizeOptions optionsOf(const Quantization &quantization, std::uint32_t rotation) {
+  return {.input = quantization.input,
+          .dynamic = quantization.scales == Scales::Dynamic,
+          .rotation = rotation};
+}
+
+KernelSpec keySpec(const std::string &target, int headDim, const Quantization &quantization) {
+  const QuantizeOptions options = optionsOf(quantization, quantization.rotationK);
+  return quantization.keysInParts ? quantizeConcatSpec(target, options)
+                                  : quantizeSpec(target, headDim, options);
+}
+
+/// Which of the two that a plan has no need of.
+Status checkQuantization(const AttentionProblem &problem, const Quantization &quantization) {
+  if (problem.dtype != DType::FP8)
+    return error(StatusCode::InvalidArgument, "the call is {}; inputs are quantised for fp8 only",
+                 dtypeName(problem.dtype));
+  for (const std::uint32_t seed : {quantization.rotationQ, quantization.rotationK})
+    if (seed > INT32_MAX)
+      return error(StatusCode::InvalidArgument, "rotation seed {} is not below 2^31", seed);
+  if (quantization.keysInParts && problem.headDimQk != kNopeDim + kRopeDim)
+    return error(StatusCode::InvalidArgument,
+                 "keys in two parts have {} + {} elements, the head dim is {}", kNopeDim, kRopeDim,
+                 problem.headDimQk);
+  const KernelSpec queries = quantizeSpec(problem.target, problem.headDimQk,
+                                          optionsOf(quantization, quantization.rotationQ));
+  WAVESMITH_TRY(queries.validate());
+  const KernelSpec keys = keySpec(problem.target, problem.headDimQk, quantization);
+  WAVESMITH_TRY(keys.validate());
+  return checkSameRotation(queries, keys);
+}
+
+/// Adds the steps of one launch list.
+class Builder {
+public:
+  explicit Builder(const QuantizedPlan &plan)
+      : plan_(plan), target_(plan.attention.checked.problem.target),
+        dynamic_(plan.quantization.scales == Scales::Dynamic) {}
+
+  LaunchList build() {
+    const std::vector<Rows> queries = plannedRows(plan_.attention, &SequenceLength::q);
+    const std::vector<Rows> keys = plannedRows(plan_.attention, &SequenceLength::kv);
+    const Quantization &quantization = plan_.quantization;
+    const Source q{plan_.q, queries, Binding::Q, Binding::DescaleQ, quantization.rotationQ};
+    const Source k{plan_.k, keys, Binding::K, Binding::DescaleK, quantization.rotationK};
+    const Source v{plan_.v, keys, Binding::V, Binding::DescaleV, 0};
+    list_.workspaceBytes = plan_.workspaceBytes;
+    list_.zeros.push_back({plan_.zeros, plan_.zeroBytes});
+    if (quantization.scales == Scales::Unit)
+      addUnitDescales();
+    if (dynamic_)
+      for (const Source &source : {q, k, v}) {
+        addMaxima(source, source.tensor.input, source.input, 0);
+        if (source.input == Binding::K && quantization.keysInParts)
+          addMaxima(source, plan_.kRope, Binding::KRope, kNopeDim);
+      }
+    for (const Source &source : {q, k, v})
+      if (source.input == Binding::K && quantization.keysInParts)
+        addConcat(source);
+      else
+        addCodes(source);
+    addAttention();
+    return std::move(list_);
+  }
+
+private:
+  struct Source {
+    const QuantizedTensor &tensor;
+    const std::vector<Rows> &rows;
+    Binding input, descale;
+    std::uint32_t rotation;
+  };
+
+  static std::int64_t bytes(const TensorShape &shape, std::int64_t stride) {
+    return stride * shape.elementBytes;
+  }
+  static std::uint64_t rowOffset(const TensorShape &shape, const Rows &rows) {
+    return static_cast<std::uint64_t>(bytes(shape, rows.begin * shape.rowStride));
+  }
+  static std::uint64_t rowBytes(const TensorShape &shape, const Rows &rows) {
+    // Heads that share their rows are read once.
+    const std::int64_t heads = shape.headStride == 0 ? 1 : shape.heads;
+    return static_cast<std::uint64_t>(bytes(shape, rows.count * heads * shape.dim));
+  }
+  /// Tokens and heads were checked with the problem.
+  static KernelGrid gridOf(const KernelSpec &spec, const Rows &rows, std::int64_t heads) {
+    return *rowGrid(spec, rows.count, heads);
+  }
+  std::int64_t amaxStride(const QuantizedTensor &tensor) const {
+    return tensor.shared ? 0 : sizeof(float);
+  }
+
+  void addUnitDescales() {
+    const float one = 1;
+    const auto bytes = std::as_bytes(std::span(&one, 1));
+    for (const QuantizedTensor *tensor : {&plan_.q, &plan_.k, &plan_.v})
+      list_.images.push_back({tensor->descale, {bytes.begin(), bytes.end()}});
+  }
+
+  void addMaxima(const Source &source, const TensorShape &shape, Binding input, int firstColumn) {
+    const KernelSpec spec = amaxSpec(target_, static_cast<int>(shape.dim),
+                                     optionsOf(plan_.quantization, source.rotation), firstColumn);
+    for (const Rows &rows : source.rows) {
+      AmaxArguments a{};
+      a.xRowStride = bytes(shape, shape.rowStride);
+      a.xHeadStride = bytes(shape, shape.headStride);
+      a.amaxHeadStride = amaxStride(source.tensor);
+      a.tokens = static_cast<std::int32_t>(rows.count);
+      list_.add(spec, gridOf(spec, rows, shape.heads), a,
+                {{.offset = offsetof(AmaxArguments, x),
+                  .binding = input,
+                  .addend = rowOffset(shape, rows)},
+                 {.offset = offsetof(AmaxArguments, amax), .addend = source.tensor.amax}},
+                rowBytes(shape, rows));
+    }
+  }
+
+  /// What both quantisers take.
+  template <typename Arguments>
+  std::vector<AddressPlace> fill(const Source &source, const Rows &rows, Arguments &a) const {
+    const QuantizedTensor &tensor = source.tensor;
+    const bool given = plan_.quantization.scales == Scales::Given;
+    a.yRowStride = tensor.codes.rowStride;
+    a.yHeadStride = tensor.codes.headStride;
+    a.descaleHeadStride =
+        plan_.quantization.scales == Scales::Unit || (given && tensor.shared) ? 0 : sizeof(float);
+    a.amaxHeadStride = amaxStride(tensor);
+    a.saturatedHeadStride = sizeof(std::uint64_t);
+    a.tokens = static_cast<std::int32_t>(rows.count);
+    std::vector<AddressPlace> places = {
+        {.offset = offsetof(Arguments, y), .addend = tensor.data + rowOffset(tensor.codes, rows)},
+        {.offset = offsetof(Arguments, saturated), .addend = tensor.saturated},
+    };
+    if (given)
+      places.push_back({.offset = offsetof(Arguments, descale), .binding = source.descale});
+    else
+      places.push_back({.offset = offsetof(Arguments, descale), .addend = tensor.descale});
+    if (dynamic_)
+      places.push_back({.offset = offsetof(Arguments, amax), .addend = tensor.amax});
+    return places;
+  }
+
+  void addCodes(const Source &source) {
+    const TensorShape &input = source.tensor.input;
+    const KernelSpec spec = quantizeSpec(target_, static_cast<int>(input.dim),
+                                         optionsOf(plan_.quantization, source.rotation));
+    for (const Rows &rows : source.rows) {
+      QuantizeArguments a{};
+      a.xRowStride = bytes(input, input.rowStride);
+      a.xHeadStride = bytes(input, input.headStride);
+      std::vector<AddressPlace> places = fill(source, rows, a);
+      places.push_back({.offset = offsetof(QuantizeArguments, x),
+                        .binding = source.input,
+                        .addend = rowOffset(input, rows)});
+      list_.add(spec, gridOf(spec, rows, input.heads), a, std::move(places),
+                rowBytes(input, rows) + rowBytes(source.tensor.codes, rows));
+    }
+  }
+
+  void addConcat(const Source &source) {
+    const TensorShape &nope = source.tensor.input, &rope = plan_.kRope;
+    const KernelSpec spec =
+        quantizeConcatSpec(target_, optionsOf(plan_.quantization, source.rotation));
+    for (const Rows &rows : source.rows) {
+      QuantizeConcatArguments a{};
+      a.nopeRowStride = bytes(nope, nope.rowStride);
+      a.nopeHeadStride = bytes(nope, nope.headStride);
+      a.ropeRowStride = bytes(rope, rope.rowStride);
+      a.ropeHeadStride = bytes(rope, rope.headStride);
+      std::vector<AddressPlace> places = fill(source, rows, a);
+      places.push_back({.offset = offsetof(QuantizeConcatArguments, nope),
+                        .binding = Binding::K,
+                        .addend = rowOffset(nope, rows)});
+      places.push_back({.offset = offsetof(QuantizeConcatArguments, rope),
+                        .binding = Binding::KRope,
+                        .addend = rowOffset(rope, rows)});
+      list_.add(spec, gridOf(spec, rows, nope.heads), a, std::move(places),
+                rowBytes(nope, rows) + rowBytes(rope, rows) + rowBytes(source.tensor.codes, rows));
+    }
+  }
+
+  /// The attention of the codes, with the workspace where the caller's tensors were.
+  void addAttention() {
+    LaunchList attention = launchList(plan_.attention);
+    std::vector<std::pair<Binding, std::uint64_t>> moved = {
+        {Binding::Q, plan_.q.data}, {Binding::K, plan_.k.data}, {Binding::V, plan_.v.data}};
+    if (plan_.quantization.scales != Scales::Given)
+      moved.insert(moved.end(), {{Binding::DescaleQ, plan_.q.descale},
+                                 {Binding::DescaleK, plan_.k.descale},
+                                 {Binding::DescaleV, plan_.v.descale}});
+    for (LaunchStep &step : attention.steps) {
+      for (AddressPlace &place : step.addresses)
+        for (const auto &[binding, offset] : moved)
+          if (place.binding == binding) {
+            place.binding = Binding::Workspace;
+            place.addend += offset;
+            break;
+          }
+      list_.steps.push_back(std::move(step));
+    }
+    for (WorkspaceImage &image : attention.images)
+      list_.images.push_back(std::move(image));
+  }
+
+  const QuantizedPlan &plan_;
+  const std::string &target_;
+  const bool dynamic_;
+  LaunchList list_;
+};
+
+} // namespace
+
+std::string_view scalesName(Quantization::Scales scales) {
+  switch (scales) {
+  case Scales::Given:
+    return "static";
+  case Scales::Dynamic:
+    return "dynamic";
+  case Scales::Unit:
+    return "unit";
+  }
+  return "?";
+}
+
+Expected<QuantizedPlan> planQuantized(const AttentionProblem &problem,
+                                      const Quantization &quantization,
+                                      const PlanOptions &options) {
+  WAVESMITH_TRY(checkQuantization(problem, quantization));
+  QuantizedPlan plan;
+  plan.quantization = quantization;
+  AttentionProblem codes = problem;
+  codes.q = codes.k = codes.v = {};
+  if (quantization.scales == Scales::Dynamic)
+    codes.sharedDescales = {}; // each head has its own copy
+  else if (quantization.scales == Scales::Unit)
+    codes.sharedDescales = {.q = true, .k = true, .v = true};
+  WAVESMITH_ASSIGN(plan.attention, planAttention(codes, options));
+
+  const CheckedProblem &c = plan.attention.checked;
+  const int bytes = quantization.input == "f32" ? 4 : 2;
+  const std::int64_t kvHeads = c.problem.kvHeads;
+  plan.q = {.codes = c.q, .shared = problem.sharedDescales.q};
+  plan.k = {.codes = c.k, .shared = problem.sharedDescales.k};
+  plan.v = {.codes = c.v, .shared = problem.sharedDescales.v};
+  WAVESMITH_ASSIGN(plan.q.input, tensorShape("q", problem.q, c.totalQ, c.problem.heads,
+                                             c.problem.headDimQk, bytes));
+  WAVESMITH_ASSIGN(plan.k.input,
+                   tensorShape("k", problem.k, c.totalKv, kvHeads,
+                               quantization.keysInParts ? kNopeDim : c.problem.headDimQk, bytes));
+  WAVESMITH_ASSIGN(plan.v.input,
+                   tensorShape("v", problem.v, c.totalKv, kvHeads, c.problem.headDimV, bytes));
+  if (quantization.keysInParts) {
+    TensorStrides strides = quantization.kRope;
+    if (!strides.head)
+      strides.head = 0;
+    if (!strides.row)
+      strides.row = *strides.head == 0 ? kRopeDim : kvHeads * *strides.head;
+    WAVESMITH_ASSIGN(plan.kRope,
+                     tensorShape("k_rope", strides, c.totalKv, kvHeads, kRopeDim, bytes));
+  }
+
+  plan.workspaceBytes = plan.attention.workspaceBytes();
+  if (plan.attention.list.units.empty())
+    return plan;
+  const auto take = [&](std::uint64_t size) {
+    const std::uint64_t begin = plan.workspaceBytes;
+    plan.workspaceBytes = alignWorkspace(begin + size);
+    return begin;
+  };
+  const std::array tensors{&plan.q, &plan.k, &plan.v};
+  for (QuantizedTensor *tensor : tensors) {
+    tensor->data = take(static_cast<std::uint64_t>(tensor->codes.extentBytes()));
+    tensor->descale = take(static_cast<std::uint64_t>(tensor->codes.heads) * sizeof(float));
+  }
+  plan.zeros = plan.workspaceBytes;
+  for (QuantizedTensor *tensor : tensors) {
+    tensor->saturated =
+        take(static_cast<std::uint64_t>(tensor->codes.heads) * sizeof(std::uint64_t));
+    tensor->amax = take(static_cast<std::uint64_t>(tensor->codes.heads) * sizeof(float));
+  }
+  plan.zeroBytes = plan.workspaceBytes - plan.zeros;
+  return plan;
+}
+
+LaunchList launchList(const QuantizedPlan &plan) {
+  if (plan.attention.list.units.empty())
+    return {};
+  return Builder(plan).build();
+}
+
+} // namespace wavesmith

@@ -1,0 +1,131 @@
+#include "runtime/verify/Distribution.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/ranges.h>
+
+#include "runtime/verify/BFloat16.h"
+#include "runtime/verify/Parallel.h"
+#include "runtime/verify/Random.h"
+
+namespace wavesmith {
+namespace {
+
+constexpr std::array<std::string_view, 4> kNames = {"normal", "heavy-tail", "outlier-channels",
+                                                    "needle"};
+
+/// Streams of randomness: the elements themselves are drawn from 0, 1 and 2.
+constexpr std::uint64_t kTailStream = 16, kNeedleStream = 32;
+
+constexpr double kOutlier = 20;
+constexpr std::array<std::int64_t, 3> kOutlierChannels = {5, 80, 150};
+
+/// element = change(row, head, index, element) for all, rows in parallel.
+template <typename Change> void forElements(HostTensor &tensor, const Change &change) {
+  const TensorShape &shape = tensor.shape();
+  parallelFor(shape.rows, [&](std::int64_t row) {
+    for (std::int64_t head = 0; head < shape.heads; ++head) {
+      auto *bits = tensor.at<std::uint16_t>(row, head);
+      for (std::int64_t i = 0; i < shape.dim; ++i)
+        bits[i] = doubleToBf16(change(row, head, i, static_cast<double>(bf16ToFloat(bits[i]))));
+    }
+  });
+}
+
+/// Student's t is a normal over the root of a mean of squares of as many normals.
+void heavyTail(HostTensor &tensor, std::uint64_t seed, std::uint64_t stream) {
+  const TensorShape &shape = tensor.shape();
+  forElements(
+      tensor, [&](std::int64_t row, std::int64_t head, std::int64_t i, double value) -> double {
+        const auto index = static_cast<std::uint64_t>((row * shape.heads + head) * shape.dim + i);
+        const NormalPair one = randomNormals(seed, kTailStream + stream, 2 * index);
+        const double other = randomNormals(seed, kTailStream + stream, 2 * index + 1).first;
+        const double squares = one.first * one.first + one.second * one.second + other * other;
+        return value / std::sqrt(squares / 3);
+      });
+}
+
+void outlierChannels(HostTensor &tensor) {
+  std::array<std::int64_t, 3> channels = kOutlierChannels;
+  for (std::int64_t &channel : channels)
+    channel %= tensor.shape().dim;
+  forElements(tensor, [&](std::int64_t, std::int64_t, std::int64_t i, double value) {
+    return std::ranges::count(channels, i) ? kOutlier * value : value;
+  });
+}
+
+/// Adds a multiple of one direction u to all queries and to one key of each sequence: the key's
+/// score grows by a * a * |u|^2 * scale, which for |u|^2 = dim is to be ln(keys).
+class Needles {
+public:
+  Needles(const CheckedProblem &problem, std::uint64_t seed) : p_(problem.problem), seed_(seed) {}
+
+  void add(HostTensor &q, HostTensor &k) const {
+    std::int64_t qBegin = 0, kvBegin = 0;
+    for (const SequenceLength &length : p_.lengths) {
+      if (length.kv > 0) {
+        const double size =
+            std::sqrt(std::log(static_cast<double>(length.kv)) / (*p_.scale * p_.headDimQk));
+        for (std::int64_t row = 0; row < length.q; ++row)
+          addTo(q, qBegin + row, size);
+        // Not at an edge of a tile, and seen by most rows when causal.
+        addTo(k, kvBegin + length.kv / 3, size);
+      }
+      qBegin += length.q;
+      kvBegin += length.kv;
+    }
+  }
+
+private:
+  void addTo(HostTensor &tensor, std::int64_t row, double size) const {
+    for (std::int64_t head = 0; head < tensor.shape().heads; ++head) {
+      auto *bits = tensor.at<std::uint16_t>(row, head);
+      for (std::int64_t i = 0; i < p_.headDimQk; ++i) {
+        const bool negative = randomBits(seed_, kNeedleStream, static_cast<std::uint64_t>(i)) & 1;
+        bits[i] =
+            doubleToBf16(static_cast<double>(bf16ToFloat(bits[i])) + (negative ? -size : size));
+      }
+    }
+  }
+
+  const AttentionProblem &p_;
+  std::uint64_t seed_;
+};
+
+} // namespace
+
+std::span<const std::string_view> distributionNames() { return kNames; }
+std::string_view distributionName(Distribution distribution) {
+  return kNames[static_cast<std::size_t>(distribution)];
+}
+Expected<Distribution> parseDistribution(std::string_view text) {
+  const auto *found = std::ranges::find(kNames, text);
+  if (found == kNames.end())
+    return error(StatusCode::InvalidArgument, "\"{}\" is no distribution; known: {}",
+                 text.substr(0, 80), fmt::join(kNames, ", "));
+  return static_cast<Distribution>(found - kNames.begin());
+}
+
+void applyDistribution(Distribution distribution, const CheckedProblem &problem, std::uint64_t seed,
+                       HostTensor &q, HostTensor &k, HostTensor &v) {
+  switch (distribution) {
+  case Distribution::Normal:
+    return;
+  case Distribution::HeavyTail:
+    heavyTail(q, seed, 0);
+    heavyTail(k, seed, 1);
+    heavyTail(v, seed, 2);
+    return;
+  case Distribution::OutlierChannels:
+    outlierChannels(q);
+    outlierChannels(k);
+    return;
+  case Distribution::Needle:
+    Needles(problem, seed).add(q, k);
+    return;
+  }
+}
+
+} // namespace wavesmith

@@ -1,0 +1,29 @@
+#pragma once
+// Inputs that are harder than standard-normal ones, made of these in place. What each is made like
+// and why: docs/accuracy.md. Pure functions of their arguments.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "runtime/dispatch/AttentionProblem.h"
+#include "runtime/verify/HostTensor.h"
+
+namespace wavesmith {
+
+enum class Distribution : std::uint8_t {
+  Normal,          ///< as they are
+  HeavyTail,       ///< q, k and v: Student's t with 3 degrees of freedom
+  OutlierChannels, ///< three channels of q and k are 20 times larger
+  Needle,          ///< one key of each sequence weighs about as much as all others together
+};
+std::string_view distributionName(Distribution distribution); ///< "heavy-tail"
+Expected<Distribution> parseDistribution(std::string_view text);
+/// Of all, for messages.
+std::span<const std::string_view> distributionNames();
+
+/// Of bf16 tensors with standard-normal elements. `seed` is that of the elements.
+void applyDistribution(Distribution distribution, const CheckedProblem &problem, std::uint64_t seed,
+                       HostTensor &q, HostTensor &k, HostTensor &v);
+
+} // namespace wavesmith
