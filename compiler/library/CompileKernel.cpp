@@ -15,6 +15,7 @@
 #include "compiler/codegen/Codegen.h"
 #include "compiler/codegen/Diagnostics.h"
 #include "compiler/library/Pipeline.h"
+#include "compiler/lowering/Schedule.h"
 #include "compiler/target/TargetFacts.h"
 #include "dialects/tile/Tile.h"
 #include "runtime/codeobject/Note.h"
@@ -65,13 +66,12 @@ std::string noteJson(const KernelSpec &spec, const KernelAbi &abi, const Toolcha
 /// What the schedule promises of each loop, from the figures of shape, schedule and instructions.
 LoopExpectation expectedLoops(const AttentionSpec &attention, const ScheduleRow &schedule,
                               const TargetFacts &target) {
-  constexpr int lanes = 64;
   const bool fp8 = attention.dtype == DType::FP8, matrixSum = schedule.rowSum == "matrix";
   const ElementType element = fp8 ? target.fp8 : ElementType::BF16;
   const MfmaAtom &atom = atoms(target, element).front();
-  const int scores = schedule.blockN * atom.n / lanes; // of a lane in a step
+  const int scores = schedule.blockN * atom.n / kWaveLanes; // of a lane in a step
   auto readsOf = [&](int headDim, int bytesOfRead) {
-    return schedule.blockN * headDim * bytesOf(element) / (lanes * bytesOfRead);
+    return schedule.blockN * headDim * bytesOf(element) / (kWaveLanes * bytesOfRead);
   };
   LoopExpectation expected;
   expected.loops = 4; // full and masked steps, for each wave group
@@ -88,8 +88,11 @@ LoopExpectation expectedLoops(const AttentionSpec &attention, const ScheduleRow 
   if (target.transposeReads) {
     expected.ldsWrites = 0;
   } else {
-    // One for each element of a dword; LLVM pairs the 4-byte stores of FP8 64x64.
-    expected.ldsWrites = fp8 && attention.headDimV > 64 ? 4 : 2;
+    const LdsImage values =
+        valueImage(atom, Schedule{.blockN = schedule.blockN}, attention.headDimV, target);
+    // LLVM pairs stores of less than 16 bytes.
+    expected.ldsWrites =
+        static_cast<int>(values.writeImmediate.size()) / (values.writeBytes < 16 ? 2 : 1);
     // v_perm: one for two dwords, of each level of the transpose.
     expected.stagingValu =
         attention.headDimV * schedule.blockN * bytesOf(element) / 1024 * (fp8 ? 2 : 1);

@@ -43,7 +43,8 @@ void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options) 
   passes.addPass(
       createPlaceInLds({.keyBuffers = row.keyBuffers, .valueBuffers = row.valueBuffers}));
   // When things happen.
-  passes.addPass(createPipelineLoads({.ring = row.ring, .pre = row.pre}));
+  passes.addPass(
+      createPipelineLoads({.ring = row.ring, .pre = row.pre, .registerAhead = row.registerAhead}));
   passes.addPass(createPeelMasks());
   passes.addPass(createInsertWaits());
   // Carry it out.

@@ -18,11 +18,12 @@ struct ScheduleRow {
   std::string_view name = "default"; ///< as the spec says it; "default" is the one without a name
   std::string_view target;
   DType dtype;
-  int headDimQk = 0;                    ///< 0: of every other; such rows stand last
-  int blockN;                           ///< keys of one step
-  int ring;                             ///< operand fragments in flight in a matrix phase
-  int pre;                              ///< of them, read before its barrier
-  int keyBuffers, valueBuffers;         ///< tiles in LDS
+  int headDimQk = 0;            ///< 0: of every other; such rows stand last
+  int blockN;                   ///< keys of one step
+  int ring;                     ///< operand fragments in flight in a matrix phase
+  int pre;                      ///< of them, read before its barrier
+  int keyBuffers, valueBuffers; ///< tiles in LDS
+  int registerAhead = 2;        ///< steps that tiles through registers are requested ahead: 2 or 1
   std::string_view rowSum = "vector";   ///< "vector" or "matrix"
   std::string_view order = "pipelined"; ///< "pipelined" or "windowed"
   double exponent = 0;                  ///< log2 of the factor of all weights

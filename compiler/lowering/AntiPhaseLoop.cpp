@@ -89,6 +89,8 @@ LoopState AntiPhaseLoop::emitLoop(WaveGroup group, LoopState state, Value tiles,
   auto more = [&](const LoopState &at) {
     return e.compare(LLVM::ICmpPredicate::slt, at.tile, tiles);
   };
+  if (kind == TileKind::Masked)
+    keyLimit_ = frame_.emitKeyLimit();
   e.branchIf(more(state), body, initial, after, initial);
 
   e.setBlock(body);
@@ -114,7 +116,7 @@ SmallVector<Value> AntiPhaseLoop::emitSoftmax(LoopState &state, bool masked) {
   ScoreTile tile;
   if (masked) {
     Value firstKey = e.add(frame_.unit().kv0, e.mul(state.tile, frame_.schedule().blockN));
-    tile.limit = e.sub(frame_.keyLimit(), firstKey);
+    tile.limit = e.sub(keyLimit_, firstKey);
   }
   SmallVector<Value> scores;
   for (Value block : state.scores)
@@ -177,6 +179,10 @@ SmallVector<Value> AntiPhaseLoop::scoresOf(const MatrixPhase &phase, int first) 
 void AntiPhaseLoop::addRequests(MatrixPhase &phase, WaveGroup group, const LoopState &state,
                                 StreamState &next) {
   TileStream &own = ownStream(group);
+  if (own.requestsInSoftmax()) {
+    next = state.stream;
+    return;
+  }
   // The addresses belong to the softmax phase, which has time for them.
   auto request = std::make_shared<TileRequest>(own.open(state.stream, ownTarget(group, state)));
   const int transfers = own.transfers();
@@ -191,10 +197,14 @@ void AntiPhaseLoop::addRequests(MatrixPhase &phase, WaveGroup group, const LoopS
 void AntiPhaseLoop::emitIdleTile(WaveGroup group, LoopState &state) {
   Emitter &e = frame_.emit();
   TileStream &own = ownStream(group);
+  auto request = [&] { state.stream = own.requestTile(state.stream, ownTarget(group, state)); };
+  if (own.requestsInSoftmax())
+    request();
   own.publish(state.stream, ownTarget(group, state));
   own.waitPublished(/*readAhead=*/false);
   e.barrier();
-  state.stream = own.requestTile(state.stream, ownTarget(group, state));
+  if (!own.requestsInSoftmax())
+    request();
   e.barrier();
   state.tile = e.add(state.tile, 1);
   rotate(state.keyBuffers);
@@ -206,6 +216,10 @@ void AntiPhaseLoop::emitTile(WaveGroup group, LoopState &state, TileKind kind) {
     return emitIdleTile(group, state);
   Emitter &e = frame_.emit();
   const Schedule &schedule = frame_.schedule();
+  if (ownStream(group).requestsInSoftmax()) {
+    state.stream = ownStream(group).requestTile(state.stream, ownTarget(group, state));
+    e.schedBarrier();
+  }
   SmallVector<Value> probabilities = emitSoftmax(state, kind == TileKind::Masked);
   SmallVector<Value> valueBases = values_.fragmentBases(state.valueBuffers.front());
   SmallVector<Value> keyBases = keys_.fragmentBases(state.keyBuffers.front());

@@ -8,10 +8,10 @@
 //   B: prologue | QK(0)| V(0) | M(0) | V(1) ... | M(last)
 //
 // By DMA, a tile is requested in M(t) into the buffer that its readers left one phase before: A
-// requests K[t + buffers], B V[t + buffers - 1]. Through registers, B loads V[t + 2] in M(t) and
-// stores it at the end of its V(t + 1). The wait at the end of a softmax phase publishes K[t + 1]
-// to A's next phase, V[t + 1] one phase before A needs it, hence reads of V may precede the barrier
-// of M.
+// requests K[t + buffers], B V[t + buffers - 1]. Through registers, B loads V[t + 2] in M(t), or as
+// V(t + 1) starts, and stores it at the end of its V(t + 1). The wait at the end of a softmax phase
+// publishes K[t + 1] to A's next phase, V[t + 1] one phase before A needs it, hence reads of V may
+// precede the barrier of M.
 
 #include "compiler/lowering/MatrixPhase.h"
 #include "compiler/lowering/OnlineSoftmax.h"
@@ -85,6 +85,7 @@ private:
   ScoreFunctions scoreFunctions_;
   OnlineSoftmax softmax_;
   Value sumSelector_; ///< null: the vector ALU adds
+  Value keyLimit_;    ///< of this lane's row, in a masked loop
 };
 
 } // namespace wavesmith::compiler

@@ -25,7 +25,8 @@ void DmaStream::transfer(int index, TileRequest &request) {
   const Transfer &piece = image_.transfers[index];
   // The instruction adds its immediate to both addresses, so the LDS side takes it off again.
   Value lds = e.offset(frame_.lds(), e.add(request.target, piece.lds - piece.column));
-  e.bufferLoadToLds(request.descriptor, lds, image_.transferBytes, laneOffset(index), piece.column);
+  e.bufferLoadToLds(request.descriptors.lookup(piece.base), lds, image_.transferBytes,
+                    laneOffset(index), piece.column);
 }
 
 void DmaStream::waitPublished(bool) { frame_.emit().waitVectorMemory(waits_.vmem); }

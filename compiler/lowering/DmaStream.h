@@ -12,7 +12,7 @@ public:
 
   StreamState emitFirstTiles() override;
   void transfer(int index, TileRequest &request) override;
-  void publish(const StreamState &, Value) override {}
+  void publish(StreamState &, Value) override {}
   void waitPublished(bool readAhead) override;
   void drain() override;
 

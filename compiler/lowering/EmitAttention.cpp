@@ -15,13 +15,11 @@ void emitAttention(ModuleOp module, StringRef name, const KernelShape &shape,
   KernelFrame frame(module, name, shape, schedule, target, limits);
   Emitter &e = frame.emit();
   QueryFragments query(frame);
-  const std::unique_ptr<TileStream> keys = TileStream::keys(frame);
-  const std::unique_ptr<TileStream> values = TileStream::values(frame);
-  AntiPhaseLoop loop(frame, query, *keys, *values, ScoreFunctions());
   Epilogue epilogue(frame);
 
   // Everything after the branch exists once per group: registers are allocated independently and
-  // no copies join the groups' values.
+  // no copies join the groups' values. Of values before it LLVM would keep those of the group that
+  // stands last through the other one's loops.
   Block *groupA = e.newBlock({}), *groupB = e.newBlock({}), *done = e.newBlock({});
   const int groupWaves = schedule.waves / 2;
   Value inA = e.compare(LLVM::ICmpPredicate::ult, frame.wave(), e.constant(groupWaves));
@@ -29,6 +27,10 @@ void emitAttention(ModuleOp module, StringRef name, const KernelShape &shape,
   for (auto [block, group] :
        {std::pair{groupA, WaveGroup::Keys}, std::pair{groupB, WaveGroup::Values}}) {
     e.setBlock(block);
+    frame.renewIds();
+    const std::unique_ptr<TileStream> keys = TileStream::keys(frame);
+    const std::unique_ptr<TileStream> values = TileStream::values(frame);
+    AntiPhaseLoop loop(frame, query, *keys, *values, ScoreFunctions());
     LoopState state = loop.emitPrologue(group);
     Value own = frame.groupTiles(group == WaveGroup::Keys ? 0 : 1);
     state =

@@ -198,6 +198,12 @@ Value Emitter::perm(Value high, Value low, std::uint32_t selector) {
 Value Emitter::readFirstLane(Value a) {
   return ROCDL::ReadfirstlaneOp::create(builder_, a.getType(), a);
 }
+Value Emitter::laneIndex() {
+  Value all = constant(-1);
+  Value low = ROCDL::MbcntLoOp::create(builder_, i32(), all, constant(0), /*arg_attrs=*/{},
+                                       /*res_attrs=*/{});
+  return ROCDL::MbcntHiOp::create(builder_, i32(), all, low, /*arg_attrs=*/{}, /*res_attrs=*/{});
+}
 Value Emitter::ballotAny(Value condition) {
   Value lanes = ROCDL::BallotOp::create(builder_, i64(), condition);
   return compare(LLVM::ICmpPredicate::ne, lanes, constant64(0));

@@ -82,6 +82,7 @@ public:
   Value laneMap(const std::vector<BitField> &fields, Value x);
   Value perm(Value high, Value low, std::uint32_t selector); ///< v_perm_b32
   Value readFirstLane(Value a);
+  Value laneIndex();                ///< in its wave: v_mbcnt, which needs no register from before
   Value ballotAny(Value condition); ///< uniform: some lane's condition holds
   /// The floats of this lane and of its partner lane ^ 32, in either order; `partner` is 4 * (lane
   /// ^ 32).

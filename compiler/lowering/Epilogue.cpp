@@ -57,8 +57,8 @@ SmallVector<Epilogue::Run> Epilogue::normalise(ArrayRef<Value> outputs, Value ro
 }
 
 int Epilogue::columnOf(Place place, int half) const {
-  const int i = place.accumulator;
-  return frame_.values().column.evaluate(8 * (i / 4) + 4 * half + i % 4, place.block);
+  return frame_.values().column.evaluate(frame_.atom().accumulatorRow(place.accumulator, half),
+                                         place.block);
 }
 
 std::map<int, Epilogue::Place> Epilogue::placesOfColumns() const {
@@ -84,8 +84,8 @@ void Epilogue::storeLse(Value value) {
   Emitter &e = frame_.emit();
   Value rows = e.maximum(frame_.unitRows(), e.constant(0));
   Value resource = e.bufferResource(lse_, e.shiftLeft(rows, 2));
-  Value first = e.compare(LLVM::ICmpPredicate::eq, frame_.half(), e.constant(0));
-  Value bytes = e.select(first, e.shiftLeft(frame_.unitRow(), 2), e.constant(kNowhere));
+  Value first = e.compare(LLVM::ICmpPredicate::eq, ids_.half, e.constant(0));
+  Value bytes = e.select(first, e.shiftLeft(ids_.unitRow, 2), e.constant(kNowhere));
   e.bufferStore(value, resource, bytes);
 }
 
@@ -94,8 +94,8 @@ void Epilogue::storeFinal(ArrayRef<Run> runs, Value lse) {
   Value rowStride = frame_.arguments().outRowStride;
   Value resource = e.bufferResource(
       out_, frame_.extent(frame_.unitRows(), rowStride, frame_.shape().headDimV * 2));
-  Value bytes = e.add(e.mul(frame_.unitRow(), e.truncate(rowStride)),
-                      e.mul(frame_.half(), 2 * halfColumns()));
+  Value bytes =
+      e.add(e.mul(ids_.unitRow, e.truncate(rowStride)), e.mul(ids_.half, 2 * halfColumns()));
   for (const Run &run : runs) {
     SmallVector<Value> words;
     for (std::size_t i = 0; i < run.values.size(); i += 2)
@@ -111,7 +111,7 @@ void Epilogue::storePartial(ArrayRef<Run> runs, Value lse) {
   const int rowBytes = frame_.shape().headDimV * 4;
   Value resource =
       e.bufferResource(out_, e.maximum(e.mul(frame_.unitRows(), rowBytes), e.constant(0)));
-  Value bytes = e.add(e.mul(frame_.unitRow(), rowBytes), e.mul(frame_.half(), 4 * halfColumns()));
+  Value bytes = e.add(e.mul(ids_.unitRow, rowBytes), e.mul(ids_.half, 4 * halfColumns()));
   for (const Run &run : runs)
     for (int quad = 0; quad < static_cast<int>(run.values.size()); quad += 4)
       e.bufferStore(e.packVector(ArrayRef<Value>(run.values).slice(quad, 4)), resource,
@@ -121,6 +121,7 @@ void Epilogue::storePartial(ArrayRef<Run> runs, Value lse) {
 
 void Epilogue::emit(ArrayRef<Value> outputs, const SoftmaxState &state) {
   Emitter &e = frame_.emit();
+  ids_ = frame_.emitIdsAgain();
   Value rowSum = OnlineSoftmax(frame_).total(state);
   SmallVector<Run> runs = normalise(outputs, rowSum);
   Value lse = logSumExp(state, rowSum);

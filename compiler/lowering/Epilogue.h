@@ -43,6 +43,7 @@ private:
   KernelFrame &frame_;
   Value out_, lse_; ///< the unit's first row; lse_ is null if nothing has an LSE
   Value isPartial_; ///< of kernels with splits
+  LaneIds ids_;     ///< as of emit()
 };
 
 } // namespace wavesmith::compiler

@@ -8,8 +8,6 @@ using namespace mlir;
 
 namespace {
 
-constexpr int kWaveLanes = 64;
-
 /// Hidden inputs that the kernels do not use; each absent one frees SGPRs and argument bytes.
 constexpr const char *kAbsentInputs[] = {
     "amdgpu-no-dispatch-ptr",       "amdgpu-no-queue-ptr",      "amdgpu-no-implicitarg-ptr",
@@ -27,14 +25,14 @@ KernelFrame::KernelFrame(ModuleOp module, StringRef name, const KernelShape &sha
       atom_(atoms(target, shape.element).front()),
       rowSumAtom_(compiler::rowSumAtom(target, shape.element)),
       keys_(keyImage(atom_, schedule, shape.headDimQk, target)),
-      values_(valueImage(atom_, schedule, shape.headDimV, target)) {
+      values_(valueImage(atom_, schedule, shape.headDimV, target)), limits_(limits) {
   values_.offset = keys_.totalBytes(); // all in one LDS object
   createFunction(module, name);
   createLds(module, name);
   emitIds();
   emitUnit();
   emitScales();
-  emitTileCounts(limits);
+  emitTileCounts();
 }
 
 void KernelFrame::createFunction(ModuleOp module, StringRef name) {
@@ -127,15 +125,26 @@ void KernelFrame::createLds(ModuleOp module, StringRef name) {
 void KernelFrame::emitIds() {
   Emitter &e = emit();
   Value thread = ROCDL::ThreadIdXOp::create(e.builder(), e.i32());
-  lane_ = e.bitAnd(thread, kWaveLanes - 1);
-  column_ = e.bitAnd(thread, atom_.n - 1);
-  half_ = e.shiftRight(lane_, 5);
   // The hardware has no uniform wave id; without this the group branch would be a lane mask and
   // every DMA a loop over lanes.
   wave_ = e.readFirstLane(e.shiftRight(thread, 6));
   groupWave_ = e.bitAnd(wave_, 3);
-  partner_ = e.shiftLeft(e.bitXor(lane_, 32), 2);
-  unitRow_ = e.add(e.shiftLeft(wave_, 5), column_);
+  ids_ = idsOf(e.bitAnd(thread, kWaveLanes - 1));
+}
+
+LaneIds KernelFrame::idsOf(Value lane) {
+  Emitter &e = emit();
+  Value column = e.bitAnd(lane, atom_.n - 1);
+  return {.lane = lane,
+          .column = column,
+          .half = e.shiftRight(lane, 5),
+          .unitRow = e.add(e.shiftLeft(wave_, 5), column)};
+}
+
+LaneIds KernelFrame::emitIdsAgain() { return idsOf(emit().laneIndex()); }
+
+Value KernelFrame::emitPartner() {
+  return emit().shiftLeft(emit().bitXor(emit().laneIndex(), 32), 2);
 }
 
 void KernelFrame::emitUnit() {
@@ -176,15 +185,22 @@ void KernelFrame::emitScales() {
   outputScale_ = descale(arguments_.descaleV, unit_.kvHead, kSharedDescaleV);
 }
 
-void KernelFrame::emitTileCounts(const KeyLimits &limits) {
+Value KernelFrame::lastKey(Value row) {
+  Emitter &e = emit();
+  Value last = e.sub(unit_.kv1, 1), query = e.add(unit_.q0, row);
+  for (const KeyLimit &limit : limits_)
+    last = e.minimum(last, limit(e, query, unit_.lenQ, unit_.lenKv));
+  return last;
+}
+
+Value KernelFrame::emitKeyLimit() {
+  const LaneIds ids = emitIdsAgain();
+  return emit().sub(lastKey(ids.unitRow), emit().shiftLeft(ids.half, 2));
+}
+
+void KernelFrame::emitTileCounts() {
   Emitter &e = emit();
   const int n = schedule_.blockN;
-  auto lastKey = [&](Value row) {
-    Value last = e.sub(unit_.kv1, 1), query = e.add(unit_.q0, row);
-    for (const KeyLimit &limit : limits)
-      last = e.minimum(last, limit(e, query, unit_.lenQ, unit_.lenKv));
-    return last;
-  };
   auto tiles = [&](Value last, int round) {
     Value keys = e.maximum(e.sub(last, e.sub(unit_.kv0, 1)), e.constant(0));
     return e.shiftRight(e.add(keys, round), __builtin_ctz(n));
@@ -198,7 +214,6 @@ void KernelFrame::emitTileCounts(const KeyLimits &limits) {
     groupTiles_[group] = e.select(hasRows, tiles(lastKey(e.sub(end, 1)), n - 1), e.constant(0));
   }
   allTiles_ = e.maximum(groupTiles_[0], groupTiles_[1]);
-  keyLimit_ = e.sub(lastKey(unitRow_), e.shiftLeft(half_, 2));
 }
 
 Value KernelFrame::address(Value base, Value row, Value rowStride, Value head, Value headStride) {

@@ -32,6 +32,14 @@ struct WorkUnit {
   mlir::Value qBegin, kvBegin, lenQ, lenKv, q0, kv0, kv1, head, kvHead, slot;
 };
 
+/// Who a lane is.
+struct LaneIds {
+  mlir::Value lane;    ///< 0..63
+  mlir::Value column;  ///< lane % 32: the query of this lane
+  mlir::Value half;    ///< lane / 32
+  mlir::Value unitRow; ///< this lane's query row within the unit
+};
+
 class KernelFrame {
 public:
   using Value = mlir::Value;
@@ -58,14 +66,16 @@ public:
   Value scoreScale() const { return scoreScale_; }
   Value outputScale() const { return outputScale_; } ///< V's descale; null without
 
-  Value lane() const { return lane_; }           ///< 0..63
-  Value column() const { return column_; }       ///< lane % 32: the query of this lane
-  Value half() const { return half_; }           ///< lane / 32
+  const LaneIds &ids() const { return ids_; }
+  /// The same anew. What is needed only after the loops does not take registers through them.
+  LaneIds emitIdsAgain();
+  /// The same for all that follows in a wave group's code.
+  void renewIds() { ids_ = emitIdsAgain(); }
+  /// 4 * (lane ^ 32), for Emitter::withPartner.
+  Value emitPartner();
   Value wave() const { return wave_; }           ///< uniform, 0..7
   Value groupWave() const { return groupWave_; } ///< uniform, 0..3
-  Value unitRow() const { return unitRow_; }     ///< this lane's query row within the unit
   Value unitRows() const { return unitRows_; }   ///< uniform: valid rows of the unit, at most 256
-  Value partner() const { return partner_; }     ///< 4 * (lane ^ 32), for Emitter::withPartner
 
   /// Uniform: tiles in which every row sees all keys, tiles in which some row of a wave group (0,
   /// 1) sees some key, and tiles in which any row does.
@@ -73,7 +83,7 @@ public:
   Value groupTiles(int group) const { return groupTiles_[group]; }
   Value allTiles() const { return allTiles_; }
   /// Last key that this lane's row sees, minus 4 * half: the accumulator rows' own offset.
-  Value keyLimit() const { return keyLimit_; }
+  Value emitKeyLimit();
 
   /// `base` + row * rowStride + head * headStride, all 64-bit; row and head are i32.
   Value address(Value base, Value row, Value rowStride, Value head, Value headStride);
@@ -84,9 +94,12 @@ private:
   void createFunction(mlir::ModuleOp module, llvm::StringRef name);
   void createLds(mlir::ModuleOp module, llvm::StringRef name);
   void emitIds();
+  LaneIds idsOf(Value lane);
+  /// Of a row of the unit.
+  Value lastKey(Value row);
   void emitUnit();
   void emitScales();
-  void emitTileCounts(const KeyLimits &limits);
+  void emitTileCounts();
 
   KernelShape shape_;
   Schedule schedule_;
@@ -99,8 +112,10 @@ private:
   KernelArguments arguments_;
   WorkUnit unit_;
   Value scoreScale_, outputScale_;
-  Value lds_, lane_, column_, half_, wave_, groupWave_, unitRow_, unitRows_, partner_;
-  Value fullTiles_, groupTiles_[2], allTiles_, keyLimit_;
+  KeyLimits limits_;
+  LaneIds ids_;
+  Value lds_, wave_, groupWave_, unitRows_;
+  Value fullTiles_, groupTiles_[2], allTiles_;
 };
 
 } // namespace wavesmith::compiler

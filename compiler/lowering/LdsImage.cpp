@@ -13,7 +13,6 @@
 namespace wavesmith::compiler {
 namespace {
 
-constexpr int kLanes = 64;
 constexpr int kGroupWaves = 4;
 /// Rows of an A operand: keys of K, columns of V.
 constexpr int kBlock = 32;
@@ -42,7 +41,7 @@ using Phases = std::vector<std::vector<int>>;
 /// Phases of `size` consecutive lanes.
 Phases consecutiveLanes(int size) {
   Phases phases;
-  for (int first = 0; first < kLanes; first += size) {
+  for (int first = 0; first < kWaveLanes; first += size) {
     phases.emplace_back(size);
     std::iota(phases.back().begin(), phases.back().end(), first);
   }
@@ -52,7 +51,7 @@ Phases consecutiveLanes(int size) {
 /// Phases of lane quads, given for the lower half of the wave and repeated for the upper.
 Phases laneQuads(const std::vector<std::vector<int>> &lower) {
   Phases phases;
-  for (int half : {0, kLanes / 2})
+  for (int half : {0, kWaveLanes / 2})
     for (const std::vector<int> &quads : lower) {
       std::vector<int> &phase = phases.emplace_back();
       for (int quad : quads)
@@ -137,21 +136,56 @@ LdsImage fourthRowsImage(LdsImage image, const MfmaAtom &atom) {
   return image;
 }
 
-} // namespace
+/// Without padding: a line takes a piece of as many rows as one LDS cycle serves lanes, and their
+/// 16-byte chunks of one column lie side by side. Its pieces are short, so memory sees each of its
+/// lines more often than with padded lines.
+LdsImage interleavedRowsImage(LdsImage image, const MfmaAtom &atom, const TargetFacts &target) {
+  const int rowsOfLine = target.ldsBanks * 4 / kFragmentBytes;
+  const int lineData = kWaveLanes * image.transferBytes, width = lineData / rowsOfLine;
+  const int columnBytes = rowsOfLine * kFragmentBytes; // of a line: one chunk of each row
+  const int lines = image.rows / rowsOfLine;           // that hold one piece of every row
+  if (atom.m != kBlock || image.rows % kBlock != 0 || width % (2 * kFragmentBytes) != 0)
+    return {};
+  // The waves take lines of one piece, then of the next ones.
+  const int rowWaves = std::min(lines, kGroupWaves), pieces = kGroupWaves / rowWaves;
+  if (rowWaves * pieces != kGroupWaves || lines % rowWaves != 0 ||
+      image.rowBytes % (pieces * width) != 0)
+    return {};
+  image.lineBytes = lineData;
+  const int chunkBits = log2(kFragmentBytes / image.transferBytes), rowBits = log2(rowsOfLine);
+  image.segments.push_back(
+      {.globalRow = {.lane = {{chunkBits, rowBits, 1}}, .wave = {{0, log2(rowWaves), rowsOfLine}}},
+       .globalColumn = {.lane = {{0, chunkBits, image.transferBytes},
+                                 {chunkBits + rowBits, 6 - chunkBits - rowBits, kFragmentBytes}},
+                        .wave = {{log2(rowWaves), log2(pieces), width}}},
+       .read = {.lane = {{0, rowBits, kFragmentBytes},
+                         {rowBits, 5 - rowBits, lineData},
+                         {5, 1, columnBytes}},
+                .wave = {}}});
+  for (int column = 0; column < image.rowBytes; column += pieces * width)
+    for (int line = 0; line < lines; line += rowWaves)
+      image.transfers.push_back({.segment = 0,
+                                 .row = line * rowsOfLine,
+                                 .column = column,
+                                 .lds = (column / width * lines + line) * lineData});
+  auto placeOf = [&](int column) {
+    return column / width * lines * lineData +
+           column % width / (2 * kFragmentBytes) * 2 * columnBytes;
+  };
+  for (int &piece : image.pieces)
+    piece = placeOf(piece);
+  for (int row = 0; row < image.rows; row += kBlock)
+    for (int column = 0; column < image.rowBytes; column += 2 * image.fragmentBytes)
+      image.fragments.push_back(
+          {.segment = 0, .immediate = placeOf(column) + row / rowsOfLine * lineData});
+  image.bufferBytes = image.rows * image.rowBytes;
+  return image;
+}
 
-LdsImage keyImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
-                  const TargetFacts &target) {
-  LdsImage image;
-  image.kind = LdsImage::Kind::RowLines;
-  image.lead = 1;
-  image.rows = schedule.blockN;
-  image.rowBytes = headDim * bytesOf(atom.input);
-  image.buffers = schedule.kBuffers;
-  // What one DMA instruction fills: some bytes of each lane.
-  image.transferBytes = target.maxDmaBytes;
-  const int lineData = kLanes * image.transferBytes;
+/// Lines of row segments, with padding between them.
+LdsImage paddedRowsImage(LdsImage image, const MfmaAtom &atom) {
+  const int lineData = kWaveLanes * image.transferBytes;
   image.lineBytes = lineData + kPadBytes;
-  setChunks(image, atom);
   if (image.transferBytes == 16 && image.rows == 128)
     return fourthRowsImage(std::move(image), atom);
   const int blocks = image.rows / kBlock;
@@ -199,6 +233,26 @@ LdsImage keyImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
   return image;
 }
 
+} // namespace
+
+LdsImage keyImage(const MfmaAtom &atom, const Schedule &schedule, int headDim,
+                  const TargetFacts &target) {
+  LdsImage image;
+  image.kind = LdsImage::Kind::RowLines;
+  image.lead = 1;
+  image.rows = schedule.blockN;
+  image.rowBytes = headDim * bytesOf(atom.input);
+  image.buffers = schedule.kBuffers;
+  image.transferBytes = target.maxDmaBytes; // what one DMA instruction brings for each lane
+  setChunks(image, atom);
+  // Two such tiles of K and two of V fill LDS.
+  const bool padded = 4 * image.rows * image.rowBytes < target.ldsBytes;
+  if (LdsImage lines = paddedRowsImage(image, atom);
+      padded && lines.bufferBytes > 0 && bankConflicts(lines, target).reads == 0)
+    return lines;
+  return interleavedRowsImage(std::move(image), atom, target);
+}
+
 namespace {
 
 /// Through registers: a dword of each lane, columns in 16 bytes of keys.
@@ -215,11 +269,11 @@ LdsImage transposedImage(const MfmaAtom &atom, const Schedule &schedule, int hea
   // A wave writes one group of keys of all columns: those of the 16 bytes of a fragment that the
   // lanes of one half read, which are quads of keys `quadStride` apart.
   const int dwords = image.rowBytes / 4;
-  if (dwords < 1 || dwords > kLanes)
+  if (dwords < 1)
     return {};
   const int imageColumns = std::max(dwords, kBlock);
   const int quadStride = 8, quads = kFragmentBytes / (4 * bytes);
-  image.lineBytes = imageColumns * kFragmentBytes + kPadBytes;
+  image.lineBytes = imageColumns * kFragmentBytes;
   auto columnBytes = [&](int column) {
     return column / imageColumns * kGroupWaves * image.lineBytes +
            column % imageColumns * kFragmentBytes;
@@ -227,9 +281,11 @@ LdsImage transposedImage(const MfmaAtom &atom, const Schedule &schedule, int hea
   image.bufferBytes = headDim / imageColumns * kGroupWaves * image.lineBytes;
 
   // Neighbouring lanes take the quads of one dword column if there are more lanes than columns:
-  // the lanes' stores then fill consecutive bytes, without a conflict.
-  const int lanesPerColumn = kLanes / dwords, sharedBits = log2(lanesPerColumn);
-  if (lanesPerColumn * dwords != kLanes || lanesPerColumn > quads)
+  // the lanes' stores then fill consecutive bytes, without a conflict. If there are fewer, a row
+  // comes in parts.
+  const int parts = std::max(1, dwords / kWaveLanes), dwordsOfPart = dwords / parts;
+  const int lanesPerColumn = kWaveLanes / dwordsOfPart, sharedBits = log2(lanesPerColumn);
+  if (lanesPerColumn * dwords != kWaveLanes * parts || lanesPerColumn > quads)
     return {};
   const int quadsPerLane = quads / lanesPerColumn;
   image.segments.push_back(
@@ -237,14 +293,19 @@ LdsImage transposedImage(const MfmaAtom &atom, const Schedule &schedule, int hea
                      .wave = {{1, 1, image.rows / 2}, {0, 1, 4}}},
        .globalColumn = {.lane = {{sharedBits, 6 - sharedBits, 4}}, .wave = {}},
        .read = {.lane = {{0, 5, kFragmentBytes}, {5, 1, image.lineBytes}}, .wave = {}}});
-  for (int quad = 0; quad < quadsPerLane; ++quad)
-    for (int row = 0; row < 4; ++row)
-      image.transfers.push_back(
-          {.segment = 0, .row = quad * quadStride + row, .column = 0, .lds = 0});
+  for (int part = 0; part < parts; ++part)
+    for (int quad = 0; quad < quadsPerLane; ++quad)
+      for (int row = 0; row < 4; ++row)
+        image.transfers.push_back({.segment = 0,
+                                   .base = quad * quadStride,
+                                   .row = row,
+                                   .column = part * dwordsOfPart * 4,
+                                   .lds = 0});
   image.writeBytes = kFragmentBytes / lanesPerColumn;
   image.write = {.lane = {{0, 6, image.writeBytes}}, .wave = {{0, 2, image.lineBytes}}};
-  for (int element = 0; element < dwordElements; ++element)
-    image.writeImmediate.push_back(columnBytes(element * dwords));
+  for (int part = 0; part < parts; ++part)
+    for (int element = 0; element < dwordElements; ++element)
+      image.writeImmediate.push_back(columnBytes(element * dwords + part * dwordsOfPart));
 
   for (int half : {0, 1})
     for (int block = 0; block < headDim / kBlock; ++block)
@@ -271,10 +332,10 @@ LdsImage transposeReadImage(const MfmaAtom &atom, const Schedule &schedule, int 
   image.rowBytes = headDim * bytesOf(atom.input);
   image.buffers = schedule.vBuffers;
   image.transferBytes = target.maxDmaBytes;
-  const int lineData = kLanes * image.transferBytes;
+  const int lineData = kWaveLanes * image.transferBytes;
   if (image.rowBytes > lineData)
     return {};
-  const int rowsOfLine = lineData / image.rowBytes, laneBits = log2(kLanes / rowsOfLine);
+  const int rowsOfLine = lineData / image.rowBytes, laneBits = log2(kWaveLanes / rowsOfLine);
   const int lines = image.rows / rowsOfLine;
   constexpr int readRows = 8;
   if (atom.m != kBlock || atom.input != ElementType::BF16 || atom.k != 2 * readRows ||
@@ -322,10 +383,10 @@ LdsImage transposeReadBytesImage(const MfmaAtom &atom, const Schedule &schedule,
   image.rowBytes = headDim;
   image.buffers = schedule.vBuffers;
   image.transferBytes = target.maxDmaBytes;
-  const int lineData = kLanes * image.transferBytes;
+  const int lineData = kWaveLanes * image.transferBytes;
   if (image.rowBytes > lineData)
     return {};
-  const int rowsOfLine = lineData / image.rowBytes, laneBits = log2(kLanes / rowsOfLine);
+  const int rowsOfLine = lineData / image.rowBytes, laneBits = log2(kWaveLanes / rowsOfLine);
   const int lines = image.rows / rowsOfLine;
   constexpr int readRows = 16;
   if (atom.m != kBlock || atom.k % readRows != 0 || image.rows % atom.k != 0 ||
@@ -428,10 +489,11 @@ std::string unsupportedReason(const KernelShape &shape, const Schedule &schedule
   if (atoms(target, shape.element).empty())
     return fmt::format("target {} multiplies no {}: want bf16 or {}", target.name,
                        nameOf(shape.element), nameOf(target.fp8));
-  constexpr std::array<std::pair<int, int>, 3> kDims{{{192, 128}, {128, 128}, {64, 64}}};
+  constexpr std::array<std::pair<int, int>, 4> kDims{
+      {{192, 128}, {128, 128}, {64, 64}, {256, 256}}};
   if (std::find(kDims.begin(), kDims.end(), std::pair{shape.headDimQk, shape.headDimV}) ==
       kDims.end())
-    return fmt::format("head dims {}x{}: want 192x128, 128x128 or 64x64", shape.headDimQk,
+    return fmt::format("head dims {}x{}: want 192x128, 128x128, 64x64 or 256x256", shape.headDimQk,
                        shape.headDimV);
   if (schedule.blockM != 256 || schedule.waves != 8)
     return fmt::format("tile of {} rows on {} waves: want 256 on 8", schedule.blockM,
@@ -444,6 +506,9 @@ std::string unsupportedReason(const KernelShape &shape, const Schedule &schedule
   if (schedule.pre < 1 || schedule.pre > kMostInFlight || schedule.ring < schedule.pre)
     return fmt::format("ring {} with {} requested ahead: want 1 <= pre <= ring, pre <= {}",
                        schedule.ring, schedule.pre, kMostInFlight);
+  if (schedule.registerAhead != 1 && schedule.registerAhead != 2)
+    return fmt::format("tiles through registers {} steps ahead: want 1 or 2",
+                       schedule.registerAhead);
   if (schedule.pipelineDistance < 1 || schedule.maxChains < 1 || schedule.sumChains < 1 ||
       schedule.maxChains > 8 || schedule.sumChains > 8)
     return "softmax pipeline distance and chains: want 1..8";

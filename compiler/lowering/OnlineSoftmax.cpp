@@ -55,7 +55,7 @@ void OnlineSoftmax::rescaleIfOutgrown(Value tileMaximum, SoftmaxState &state,
   e.branchIf(any, rare, {}, next, carried, kRarely);
 
   e.setBlock(rare);
-  auto [one, other] = e.withPartner(frame_.partner(), tileMaximum);
+  auto [one, other] = e.withPartner(frame_.emitPartner(), tileMaximum);
   Value rowMaximum = e.fmax(one, other);
   Value moved = e.fsub(exponent, e.fmul(rowMaximum, scale));
   Value bias = e.select(outgrown(rowMaximum), moved, state.bias);
@@ -186,7 +186,7 @@ Value OnlineSoftmax::sumSelector() {
   // P's operand holds query lane % 32, so the 16 columns of the sum see queries c and c + 16 in
   // turn of their four lane groups g. Row r of the result goes to lane group r / 4: ones where the
   // parities of g and r / 4 agree give each lane the two groups of its own query.
-  auto bit = [&](int index) { return e.bitAnd(e.shiftRight(frame_.lane(), index), 1); };
+  auto bit = [&](int index) { return e.bitAnd(e.shiftRight(frame_.ids().lane, index), 1); };
   Value mine = e.compare(LLVM::ICmpPredicate::eq, bit(4), bit(2));
   const std::uint32_t one = oneOf(frame_.shape().element);
   const std::uint32_t ones =
@@ -201,7 +201,7 @@ Value OnlineSoftmax::total(const SoftmaxState &state) {
   Emitter &e = frame_.emit();
   if (sumsByMatrix())
     return e.element(state.rowSum, 0);
-  auto [one, other] = e.withPartner(frame_.partner(), state.rowSum);
+  auto [one, other] = e.withPartner(frame_.emitPartner(), state.rowSum);
   return e.fadd(one, other);
 }
 

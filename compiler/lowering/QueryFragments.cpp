@@ -13,7 +13,8 @@ QueryFragments::QueryFragments(KernelFrame &frame) : frame_(frame) {
   Value base =
       frame.address(a.q, e.add(unit.qBegin, unit.q0), a.qRowStride, unit.head, a.qHeadStride);
   Value resource = e.bufferResource(base, frame.extent(frame.unitRows(), a.qRowStride, rowBytes));
-  Value row = e.add(e.mul(frame.unitRow(), e.truncate(a.qRowStride)), e.shiftLeft(frame.half(), 4));
+  Value row =
+      e.add(e.mul(frame.ids().unitRow, e.truncate(a.qRowStride)), e.shiftLeft(frame.ids().half, 4));
   for (int chunk = 0; chunk < rowBytes / 32; ++chunk)
     chunks_.push_back(e.bufferLoad(e.vector(4, e.i32()), resource, e.add(row, 32 * chunk)));
 }

@@ -31,37 +31,49 @@ RegisterStream::RegisterStream(KernelFrame &frame, const Source &source)
     : TileStream(frame, source) {
   Emitter &e = frame.emit();
   write_ = e.add(e.laneMap(image_.write.wave, frame.groupWave()),
-                 e.laneMap(image_.write.lane, frame.lane()));
+                 e.laneMap(image_.write.lane, frame.ids().lane));
 }
+
+bool RegisterStream::requestsInSoftmax() const { return frame_.schedule().registerAhead == 1; }
 
 StreamState RegisterStream::emitFirstTiles() {
   Emitter &e = frame_.emit();
-  // Both tiles are on their way before the first is waited for.
   StreamState first = requestTile({.cursor = begin(), .staged = {}}, {});
-  StreamState second = requestTile(first, {});
+  // The second tile is on its way before the first is waited for.
+  StreamState second;
+  if (!requestsInSoftmax())
+    second = requestTile(first, {});
   publish(first, e.constant(image_.offset));
   e.waitLds(0);
-  return second;
+  return requestsInSoftmax() ? first : second;
 }
 
 void RegisterStream::transfer(int index, TileRequest &request) {
   Emitter &e = frame_.emit();
-  request.loaded.push_back(e.bufferLoad(e.i32(), request.descriptor, laneOffset(index)));
+  const Transfer &piece = image_.transfers[index];
+  request.loaded.push_back(e.bufferLoad(e.i32(), request.descriptors.lookup(piece.base),
+                                        e.add(laneOffset(index), piece.column)));
 }
 
-void RegisterStream::publish(const StreamState &state, Value buffer) {
+void RegisterStream::publish(StreamState &state, Value buffer) {
   Emitter &e = frame_.emit();
-  const std::size_t elements = image_.writeImmediate.size();
-  SmallVector<SmallVector<Value>> wordsOf(elements);
-  for (std::size_t row = 0; row < state.staged.size(); row += elements) {
-    ArrayRef<Value> rows = ArrayRef<Value>(state.staged).slice(row, elements);
-    for (auto [words, word] : llvm::zip(wordsOf, transposed(e, rows)))
-      words.push_back(word);
-  }
+  const std::size_t elements = 4 / bytesOf(frame_.shape().element);
+  const std::size_t parts = image_.writeImmediate.size() / elements;
+  const std::size_t rowsOfPart = state.staged.size() / parts;
   Value base = e.offset(frame_.lds(), e.add(write_, buffer));
-  for (auto [words, immediate] : llvm::zip(wordsOf, image_.writeImmediate))
-    e.storeLds(words.size() == 1 ? words.front() : e.packVector(words), e.offset(base, immediate),
-               image_.writeBytes);
+  for (std::size_t part = 0; part < parts; ++part) {
+    SmallVector<SmallVector<Value>> wordsOf(elements);
+    for (std::size_t row = 0; row < rowsOfPart; row += elements) {
+      auto rows = ArrayRef<Value>(state.staged).slice(part * rowsOfPart + row, elements);
+      for (auto [words, word] : llvm::zip(wordsOf, transposed(e, rows)))
+        words.push_back(word);
+    }
+    for (auto [element, words] : llvm::enumerate(wordsOf))
+      e.storeLds(words.size() == 1 ? words.front() : e.packVector(words),
+                 e.offset(base, image_.writeImmediate[part * elements + element]),
+                 image_.writeBytes);
+  }
+  state.staged.clear();
 }
 
 void RegisterStream::waitPublished(bool readAhead) {

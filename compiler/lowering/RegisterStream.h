@@ -11,9 +11,10 @@ class RegisterStream : public TileStream {
 public:
   RegisterStream(KernelFrame &frame, const Source &source);
 
+  bool requestsInSoftmax() const override;
   StreamState emitFirstTiles() override;
   void transfer(int index, TileRequest &request) override;
-  void publish(const StreamState &state, Value buffer) override;
+  void publish(StreamState &state, Value buffer) override;
   void waitPublished(bool readAhead) override;
   void drain() override {}
 

@@ -49,6 +49,9 @@ struct Schedule {
   int pre = 3;  ///< fragments requested before the barrier that opens it
   int kBuffers = 2;
   int vBuffers = 2;
+  /// Steps ahead that tiles through registers are requested: 2, in a matrix phase; or 1, as a
+  /// softmax phase starts, which leaves their registers to the matrix phases.
+  int registerAhead = 2;
   StreamWaits keyWaits{.vmem = 0, .lds = -1};
   StreamWaits valueWaits{.vmem = -1, .lds = 3};
   float rescaleThreshold = 8.0f; ///< log2 units that the maximum may outgrow its reference
@@ -87,7 +90,9 @@ struct Segment {
 /// One memory instruction of a wave that brings a piece of the tile: 64 lanes, some bytes each.
 struct Transfer {
   int segment;
-  int row;    ///< added to Segment::globalRow
+  /// Added to Segment::globalRow: `base` by the descriptor, on the scalar unit, and `row` by the
+  /// lanes, which keep an offset for each.
+  int base = 0, row;
   int column; ///< bytes into the row, the instruction's immediate offset
   int lds; ///< LDS byte that lane 0 of wave 0 fills (DMA only), buffer and the wave's line excluded
 };
@@ -99,7 +104,8 @@ struct Fragment {
 };
 
 /// How one K or V tile travels from memory to LDS and how its operand fragments are read back.
-/// RowLines (K): DMA in lines, each line = one segment of a few rows, padded between lines.
+/// RowLines (K): DMA in lines, each line = one segment of a few rows, padded between lines, or, of
+/// tiles that leave no room for it, with the rows' chunks interleaved.
 /// Transposed (V): rows go through registers, v_perm gathers the elements of one column from 4 / e
 /// dwords of e-byte elements, and LDS holds 16 bytes of keys of one column contiguous.
 /// TransposeReads (V): DMA in lines of whole rows; the reads transpose.
@@ -108,7 +114,7 @@ struct LdsImage {
   Kind kind = Kind::RowLines;
   int rows = 0;        ///< keys of a tile
   int rowBytes = 0;    ///< bytes of one row in memory
-  int lineBytes = 0;   ///< LDS pitch of a line, or of a key group (Transposed), padding included
+  int lineBytes = 0;   ///< LDS pitch of a line, padding included, or of a key group (Transposed)
   int bufferBytes = 0; ///< one tile; 0: there is no image for the combination
   int buffers = 0;
   int offset = 0; ///< LDS byte of the first buffer
@@ -124,9 +130,10 @@ struct LdsImage {
   /// the keys.
   std::vector<Fragment> fragments;
 
-  LaneMap write;                   ///< Transposed: LDS byte of a lane's stores
-  int writeBytes = 0;              ///< of one store: 16, 8 or 4
-  std::vector<int> writeImmediate; ///< for the column of each element of a dword
+  LaneMap write;      ///< Transposed: LDS byte of a lane's stores
+  int writeBytes = 0; ///< of one store: 16, 8 or 4
+  /// For the column of each element of a dword, of each part of a row.
+  std::vector<int> writeImmediate;
   /// Values: column of row `lane` of block `wave`. Blocks of 32 columns, the rows of an A operand
   /// each, are cut so that a lane's accumulators make runs of 8 columns, which leave as 16-byte
   /// stores (4 and 8 bytes where transposing reads take whole bytes).

@@ -14,19 +14,22 @@ TileStream::TileStream(KernelFrame &frame, const Source &source)
   begin_.pointer = frame.address(source.base, e.add(unit.kvBegin, unit.kv0), source.rowStride,
                                  unit.kvHead, source.headStride);
   begin_.rowsLeft = e.sub(unit.kv1, unit.kv0);
-  stride_ = e.truncate(source.rowStride);
+  rowStride_ = source.rowStride;
+  stride_ = e.truncate(rowStride_);
   gap_ = e.sub(stride_, image_.rowBytes);
-  step_ = LLVM::MulOp::create(e.builder(), source.rowStride, e.constant64(image_.rows));
+  step_ = LLVM::MulOp::create(e.builder(), rowStride_, e.constant64(image_.rows));
 
   // All lane offsets exist before the loop; transfers of one row share theirs.
   SmallVector<Value> firstOf;
   for (const Segment &segment : image_.segments) {
     Value row = e.laneMap(segment.globalRow.wave, frame.groupWave());
     if (!segment.globalRow.lane.empty())
-      row = e.add(row, e.laneMap(segment.globalRow.lane, frame.lane()));
-    firstOf.push_back(
-        e.add(e.mul(row, stride_), e.laneMap(segment.globalColumn.lane, frame.lane())));
-    reads_.push_back(e.laneMap(segment.read.lane, frame.lane()));
+      row = e.add(row, e.laneMap(segment.globalRow.lane, frame.ids().lane));
+    Value column = e.laneMap(segment.globalColumn.lane, frame.ids().lane);
+    if (!segment.globalColumn.wave.empty())
+      column = e.add(column, e.laneMap(segment.globalColumn.wave, frame.groupWave()));
+    firstOf.push_back(e.add(e.mul(row, stride_), column));
+    reads_.push_back(e.laneMap(segment.read.lane, frame.ids().lane));
   }
   for (const Transfer &transfer : image_.transfers) {
     Value &offset = offsetOfRow_[{transfer.segment, transfer.row}];
@@ -54,8 +57,12 @@ std::unique_ptr<TileStream> TileStream::values(KernelFrame &frame) {
 }
 
 TileRequest TileStream::open(const StreamState &state, Value buffer) {
-  Value resource = descriptor(state.cursor);
-  return {.descriptor = resource, .target = target(buffer), .loaded = {}};
+  TileRequest request;
+  for (const Transfer &transfer : image_.transfers)
+    if (Value &resource = request.descriptors[transfer.base]; !resource)
+      resource = descriptor(state.cursor, transfer.base);
+  request.target = target(buffer);
+  return request;
 }
 
 StreamState TileStream::close(const StreamState &state, TileRequest request) {
@@ -74,8 +81,12 @@ StreamCursor TileStream::advance(StreamCursor cursor) {
   return {e.offset(cursor.pointer, step_), e.sub(cursor.rowsLeft, image_.rows)};
 }
 
-Value TileStream::descriptor(StreamCursor cursor) {
+Value TileStream::descriptor(StreamCursor cursor, int base) {
   Emitter &e = frame_.emit();
+  if (base != 0) {
+    Value bytes = LLVM::MulOp::create(e.builder(), rowStride_, e.constant64(base));
+    cursor = {e.offset(cursor.pointer, bytes), e.sub(cursor.rowsLeft, base)};
+  }
   // min and max exist on the scalar unit, a saturating subtraction does not: a descriptor word in a
   // vector register would turn every access into a loop over lanes.
   Value rows = e.minimum(cursor.rowsLeft, e.constant(image_.rows));

@@ -26,9 +26,9 @@ struct StreamState {
 
 /// A tile that is being requested.
 struct TileRequest {
-  mlir::Value descriptor;
-  mlir::Value target;                    ///< of DMA: LDS byte of the wave's first line
-  mlir::SmallVector<mlir::Value> loaded; ///< otherwise: one value for each transfer
+  llvm::SmallDenseMap<int, mlir::Value> descriptors; ///< by Transfer::base
+  mlir::Value target;                                ///< of DMA: LDS byte of the wave's first line
+  mlir::SmallVector<mlir::Value> loaded;             ///< otherwise: one value for each transfer
 };
 
 class TileStream {
@@ -43,6 +43,8 @@ public:
   int fragments() const { return static_cast<int>(image_.fragments.size()); }
   int operandsPerFragment() const;
 
+  /// Whether a tile is requested as a softmax phase starts, not in a matrix phase.
+  virtual bool requestsInSoftmax() const { return false; }
   /// Requests the tiles that must be on their way before the first matrix phase and waits for the
   /// first one; a barrier then publishes it.
   virtual StreamState emitFirstTiles() = 0;
@@ -56,7 +58,7 @@ public:
   StreamState requestTile(const StreamState &state, Value buffer);
 
   /// At the end of a softmax phase: what waits in registers goes to LDS.
-  virtual void publish(const StreamState &state, Value buffer) = 0;
+  virtual void publish(StreamState &state, Value buffer) = 0;
   /// Before the barrier that ends a softmax phase: the tile that is read next has landed.
   /// `readAhead`: the matrix phase's first fragments are requested already.
   virtual void waitPublished(bool readAhead) = 0;
@@ -90,8 +92,9 @@ protected:
 private:
   static std::unique_ptr<TileStream> create(KernelFrame &frame, const Source &source);
   StreamCursor advance(StreamCursor cursor);
-  Value descriptor(StreamCursor cursor);
+  Value descriptor(StreamCursor cursor, int base);
 
+  Value rowStride_;                                        ///< i64
   Value stride_;                                           ///< i32 row stride
   Value gap_;                                              ///< stride - rowBytes
   Value step_;                                             ///< i64 bytes of a tile

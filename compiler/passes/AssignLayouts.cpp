@@ -14,8 +14,6 @@ namespace wavesmith::compiler {
 
 namespace {
 
-constexpr int kWaveLanes = 64;
-
 /// Whether the accumulators of D^T of `producer`, packed in register order, are an operand of
 /// `consumer`: each block of the contraction must be whole, and each lane must hold its own column.
 /// The order inside a block is free, as long as the other operand is loaded in the same order.

@@ -1,5 +1,6 @@
 #include "compiler/passes/Passes.h"
 
+#include "compiler/target/TargetFacts.h"
 #include "dialects/tile/Tile.h"
 
 using namespace mlir;
@@ -11,7 +12,7 @@ namespace wavesmith::compiler {
 
 namespace {
 
-constexpr int64_t kAccessBytes = 16, kWaveLanes = 64;
+constexpr int64_t kAccessBytes = 16;
 
 struct AssignRowsPass : impl::AssignRowsBase<AssignRowsPass> {
   using AssignRowsBase::AssignRowsBase;

@@ -15,8 +15,7 @@ int64_t dmaTransfers(tile::LoadOp load, int64_t waves, const TargetFacts &target
   tile::TileType type = load.getTile().getType();
   int64_t bytes =
       type.getDim(0) * type.getDim(1) * (type.getElementType().getIntOrFloatBitWidth() / 8);
-  constexpr int64_t lanes = 64;
-  return bytes / (target.maxDmaBytes * lanes * (waves / 2));
+  return bytes / (target.maxDmaBytes * kWaveLanes * (waves / 2));
 }
 
 struct InsertWaitsPass : impl::InsertWaitsBase<InsertWaitsPass> {

@@ -75,7 +75,9 @@ def PipelineLoads : Pass<"wavesmith-pipeline-loads", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"ring", "ring", "int64_t", "6", "operand fragments in flight in a matrix phase">,
-    Option<"pre", "pre", "int64_t", "3", "fragments read before the barrier that opens it">
+    Option<"pre", "pre", "int64_t", "3", "fragments read before the barrier that opens it">,
+    Option<"registerAhead", "register-ahead", "int64_t", "2",
+           "steps ahead that tiles through registers are requested: 2, or 1 for fewer registers">
   ];
 }
 

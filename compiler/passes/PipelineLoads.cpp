@@ -18,8 +18,8 @@ bool isMatrixWork(Operation &op) { return llvm::isa<tile::LoadOp, tile::DotOp>(o
 /// step ahead; everything between it and the next dot is vector work.
 class LoopPipeliner {
 public:
-  LoopPipeliner(tile::ForKeysOp loop, tile::AntiPhaseAttr schedule)
-      : loop(loop), schedule(schedule), builder(loop) {}
+  LoopPipeliner(tile::ForKeysOp loop, tile::AntiPhaseAttr schedule, int64_t registerAhead)
+      : loop(loop), schedule(schedule), registerAhead(registerAhead), builder(loop) {}
 
   LogicalResult run() {
     if (failed(findLead()))
@@ -126,14 +126,15 @@ private:
 
   /// Each group brings one operand: its matrix phase then has one kind of memory work. It requests
   /// a tile into the buffer that was read last before the one being read; in registers, one more
-  /// tile waits.
+  /// tile waits, or none from the end of a vector phase to the next one's start.
   void stage(Operation *op, int64_t group) {
     auto load = llvm::dyn_cast<tile::LoadOp>(op);
     if (!load)
       return;
     int64_t ahead = 1;
     if (load.getLds())
-      ahead = load.getLds()->getBuffers() - (isDma(load.getLds()->getKind()) ? 1 : 0);
+      ahead = isDma(load.getLds()->getKind()) ? load.getLds()->getBuffers() - 1
+                                              : load.getLds()->getBuffers() - 2 + registerAhead;
     load.setStagingAttr(tile::StagingAttr::get(loop.getContext(), group, ahead));
   }
 
@@ -166,6 +167,7 @@ private:
 
   tile::ForKeysOp loop;
   tile::AntiPhaseAttr schedule;
+  int64_t registerAhead;
   OpBuilder builder;
   tile::DotOp lead;
   tile::LoadOp leadLoad;
@@ -176,11 +178,16 @@ struct PipelineLoadsPass : impl::PipelineLoadsBase<PipelineLoadsPass> {
   using PipelineLoadsBase::PipelineLoadsBase;
 
   void runOnOperation() override {
+    if (registerAhead != 1 && registerAhead != 2) {
+      getOperation().emitError() << "tiles through registers " << registerAhead.getValue()
+                                 << " steps ahead; want 1 or 2";
+      return signalPassFailure();
+    }
     auto schedule = tile::AntiPhaseAttr::get(&getContext(), 8, ring, pre);
     SmallVector<tile::ForKeysOp> loops;
     getOperation().walk([&](tile::ForKeysOp loop) { loops.push_back(loop); });
     for (tile::ForKeysOp loop : loops)
-      if (failed(LoopPipeliner(loop, schedule).run()))
+      if (failed(LoopPipeliner(loop, schedule, registerAhead).run()))
         return signalPassFailure();
   }
 };

@@ -303,11 +303,15 @@ private:
       return load.emitOpError() << "is neither placed nor staged";
     bool keys = isArgument(load.getTensor(), K);
     bool rows = lds.getKind() == tile::LdsKind::Rows;
-    int64_t ahead = lds.getBuffers() - (isDma(lds.getKind()) ? 1 : 0);
-    if (keys != rows || load.getStaging()->getGroup() != (keys ? 0 : 1) ||
-        load.getStaging()->getAhead() != ahead || (!keys && !isArgument(load.getTensor(), V)))
+    int64_t ahead = load.getStaging()->getAhead();
+    bool inTime = isDma(lds.getKind()) ? ahead == lds.getBuffers() - 1
+                                       : ahead == 2 || ahead == 1; // unsupportedReason: 2 buffers
+    if (keys != rows || load.getStaging()->getGroup() != (keys ? 0 : 1) || !inTime ||
+        (!keys && !isArgument(load.getTensor(), V)))
       return load.emitOpError() << "is not keys by DMA from the first group, or values transposed "
                                    "by the second, as far ahead as its buffers let it";
+    if (!isDma(lds.getKind()))
+      result_.schedule.registerAhead = static_cast<int>(ahead);
     (keys ? keyLds_ : valueLds_) = lds;
     if (keys) {
       result_.schedule.kBuffers = static_cast<int>(lds.getBuffers());

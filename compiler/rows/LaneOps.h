@@ -5,11 +5,10 @@
 #include <mlir/Dialect/LLVMIR/ROCDLDialect.h>
 #include <mlir/IR/ImplicitLocOpBuilder.h>
 
+#include "compiler/target/TargetFacts.h"
 #include "dialects/tile/Tile.h"
 
 namespace wavesmith::compiler {
-
-inline constexpr int kWaveLanes = 64;
 
 class LaneOps {
 public:

@@ -325,8 +325,8 @@ LogicalResult RowEmitter::emitLargest(tile::LargestOp op) {
     return op.emitOpError() << "element " << op.getElement() << " is not bound";
   auto largest =
       llvm::APFloat::getLargest(llvm::cast<FloatType>(type.getValue()).getFloatSemantics());
-  bool exact = false;
-  largest.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmTowardZero, &exact);
+  bool inexact = false;
+  largest.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmTowardZero, &inexact);
   scalars_.map(op.getValue(),
                arith::ConstantOp::create(builder_, FloatAttr::get(builder_.getF32Type(), largest)));
   return success();

@@ -8,6 +8,8 @@
 
 namespace wavesmith::compiler {
 
+inline constexpr int kWaveLanes = 64;
+
 enum class ElementType : std::uint8_t { BF16, F8E4M3Fnuz, F8E4M3Ocp };
 constexpr int bytesOf(ElementType element) { return element == ElementType::BF16 ? 2 : 1; }
 std::string_view nameOf(ElementType element); ///< "bf16", "e4m3fnuz", "e4m3"

@@ -87,7 +87,7 @@ struct Toolchain {
   /// The built-in toolchain with the templates of a directory; NotFound when it has none.
   static Expected<Toolchain> withTemplates(const std::string &directory);
 };
-/// "192x128, 128x128, 64x64": what validate() accepts, for messages and `targets`.
+/// "192x128, 128x128, 64x64, 256x256": what validate() accepts, for messages and `targets`.
 std::string supportedHeadDims();
 /// SHA-256 over spec text and toolchain.
 std::string buildKey(const KernelSpec &spec, const Toolchain &toolchain);

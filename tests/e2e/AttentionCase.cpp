@@ -11,7 +11,7 @@ namespace {
 struct Dims {
   int qk, v;
 };
-constexpr std::array<Dims, 3> kDims{{{192, 128}, {128, 128}, {64, 64}}};
+constexpr std::array<Dims, 4> kDims{{{192, 128}, {128, 128}, {64, 64}, {256, 256}}};
 /// Around the sizes of waves, tiles and workgroups.
 constexpr std::array kEdges{0, 1, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257};
 constexpr std::int64_t kLongest = 1500;
@@ -66,13 +66,14 @@ RunRequest drawCase(int number) {
   Draw draw(number);
   RunRequest request;
   AttentionProblem &problem = request.problem;
-  // Dims, causality, target and order by counting, so that any 24 cases in a row cover each.
+  // Dims, causality, target and order by counting, so that any 24 cases in a row cover each, and 32
+  // all of them together.
   const Dims dims = kDims[number % kDims.size()];
   problem.headDimQk = dims.qk;
   problem.headDimV = dims.v;
-  problem.causal = (number / 3) % 2 == 0;
+  problem.causal = number / 4 % 2 == 0;
   const auto &targets = knownTargets();
-  const auto kind = static_cast<std::size_t>(number) / 6;
+  const auto kind = static_cast<std::size_t>(number) / 8;
   problem.target = targets[kind % targets.size()].name;
   const bool fp8 = kind / targets.size() % 2 == 1;
   if (fp8) {

@@ -44,7 +44,7 @@ TEST(RandomCases, CoverEveryOrderShapeAndKindOfBatch) {
     }
   }
   EXPECT_EQ(orders.size(), allOrders().size());
-  EXPECT_EQ(shapes.size(), 12u * knownTargets().size());
+  EXPECT_EQ(shapes.size(), 16u * knownTargets().size());
   EXPECT_EQ(splits, (std::set{0, 1, 2, 3, 64}));
   EXPECT_TRUE(grouped && empty && rowsWithoutKeys && padded && noLse);
 }

@@ -59,7 +59,7 @@ struct SpecFlags {
 /// be the target's.
 Expected<KernelSpec> checkedSpec(const SpecFlags &flags, std::string_view target,
                                  std::string_view dtype, HeadDim dim, bool causal);
-/// "192x128,128x128,64x64": every dim that exists, as a list argument.
+/// "192x128,128x128,64x64,256x256": every dim that exists, as a list argument.
 std::string allHeadDims();
 /// Every attention kernel of a target that checkedSpec accepts.
 std::vector<KernelSpec> supportedSpecs(std::string_view target);

@@ -92,7 +92,7 @@ public:
     app.add_option("--rotation", rotation_, "Seed of the quantisers' rotation; 0: none")
         ->default_val("0");
     app.add_option("--dtypes", dtypes_, "bf16, fp8 or both: bf16,fp8")->default_val("bf16");
-    app.add_option("--head-dims", headDims_, "192x128,128x128,64x64; default: all");
+    app.add_option("--head-dims", headDims_, "192x128,128x128,64x64,256x256; default: all");
     app.add_option("--causal", causal_, "yes, no or both")->default_val("both");
     app.add_option("-o,--output", output_, "Directory for the objects and manifest.json")
         ->required();

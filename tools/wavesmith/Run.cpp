@@ -31,7 +31,8 @@ public:
     app.add_option("--dtype", dtype_,
                    "bf16, or fp8 in the target's format (or by name: e4m3fnuz, e4m3)")
         ->required();
-    app.add_option("--head-dim", headDim_, "<qk>x<v>: 192x128, 128x128, 64x64")->required();
+    app.add_option("--head-dim", headDim_, "<qk>x<v>: 192x128, 128x128, 64x64, 256x256")
+        ->required();
     app.add_option("--heads", heads_, "Query heads, 1 to 128")->required();
     app.add_option("--kv-heads", kvHeads_, "Key/value heads; default: as many as query heads");
     app.add_option("--q-len", qLen_, "Queries of a single sequence");

@@ -29,7 +29,7 @@
 // RUN: sed 's/tile.descale %arg9/tile.descale %arg8/' %t8 | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=SCORES
 // RUN: sed 's/exponent = 4.0/exponent = 6.0/' %t8 | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=RANGE
 
-// FP8: llvm.mlir.global internal @ws_test.lds() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<43008 x i8>
+// FP8: llvm.mlir.global internal @ws_test.lds() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<42496 x i8>
 // FP8: llvm.load %{{.*}} invariant {{.*}} -> f32
 // FP8: rocdl.mfma.f32.32x32x16.fp8.fp8
 // FP8: rocdl.cvt.pk.fp8.f32
@@ -48,7 +48,7 @@
 
 // CHECK-DAG: #[[DMA:.*]] = #llvm.alias_scope<{{.*}}description = "dma">
 // CHECK-DAG: #[[READS:.*]] = #llvm.alias_scope<{{.*}}description = "reads">
-// CHECK: llvm.mlir.global internal @ws_test.lds() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<42752 x i8>
+// CHECK: llvm.mlir.global internal @ws_test.lds() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<42496 x i8>
 // CHECK: llvm.func @ws_test(
 // CHECK-SAME: ["amdgpu-agpr-alloc", "0"]
 // CHECK-SAME: rocdl.flat_work_group_size = "512,512"

@@ -1,4 +1,11 @@
 // RUN: wavesmith-opt %s --split-input-file --verify-diagnostics -wavesmith-pipeline-loads="ring=5 pre=2" | FileCheck %s
+// RUN: wavesmith-opt %s --split-input-file --verify-diagnostics -wavesmith-pipeline-loads="register-ahead=1" | FileCheck %s --check-prefix=LATE
+// RUN: echo 'module {}' | not wavesmith-opt -wavesmith-pipeline-loads="register-ahead=3" 2>&1 | FileCheck %s --check-prefix=FAR
+
+// What passes through registers is requested as its vector phase starts.
+// LATE: transposed, {{.*}}staging = #tile.staging<group = 1, ahead = 1>
+// LATE: rows, {{.*}}staging = #tile.staging<group = 0, ahead = 1>
+// FAR: tiles through registers 3 steps ahead; want 1 or 2
 
 !lds_k = !tile.tile<[32, 64], bf16>
 !scores = !tile.tile<[256, 32], f32>

@@ -17,7 +17,7 @@ tile.kernel @attention(%q: !tile.tile<[256, 192], bf16>, %k: !tile.tensor<[?, ?,
     %s = tile.dot %q, %kt transposed {atom = "mfma_f32_32x32x8_bf16"} : <[256, 192], bf16>, !keys -> <[256, 32], f32>
     %p, %mn, %ln, %on = tile.online_softmax %s, %m, %m, %o scale %scale : <[256, 32], f32>, !rows, !rows, !sums, f32 -> <[256, 32], bf16>, !rows, !rows, !sums
     // Contracted across its rows: transposed on the way in, behind the keys' buffers.
-    // CHECK: tile.load {{.*}} {lds = #tile.lds<transposed, offset = 26112, bytes = 8320, line = 1040, buffers = 3>}
+    // CHECK: tile.load {{.*}} {lds = #tile.lds<transposed, offset = 26112, bytes = 8192, line = 1024, buffers = 3>}
     %vt = tile.load %v[%keys : !tile.keys] : <[?, ?, 128], bf16> -> !values
     %o2 = tile.dot %p, %vt into %on {atom = "mfma_f32_32x32x8_bf16"} : <[256, 32], bf16>, !values, !sums -> !sums
     tile.yield %mn, %o2 : !rows, !sums
@@ -48,6 +48,32 @@ tile.kernel @reads_transpose(%q: !tile.tile<[256, 192], bf16>, %k: !tile.tensor<
     // CHECK: tile.load {{.*}} {lds = #tile.lds<transpose_reads, offset = 49920, bytes = 17408, line = 1088, buffers = 3>}
     %vt = tile.load %v[%keys : !tile.keys] : <[?, ?, 128], bf16> -> !values
     %o2 = tile.dot %p, %vt into %on {atom = "mfma_f32_32x32x16_bf16"} : <[256, 64], bf16>, !values, !sums -> !sums
+    tile.yield %mn, %o2 : !rows, !sums
+  }
+  tile.return
+}
+
+// -----
+
+!keys = !tile.tile<[32, 256], bf16>
+!values = !tile.tile<[32, 128], bf16>
+!sums = !tile.tile<[256, 128], f32>
+!rows = !tile.tile<[256], f32>
+
+// Two such tiles of keys and two of values would fill LDS: no padding.
+// CHECK-LABEL: tile.kernel @fills_lds
+tile.kernel @fills_lds(%q: !tile.tile<[256, 256], bf16>, %k: !tile.tensor<[?, ?, 256], bf16>, %v: !tile.tensor<[?, ?, 128], bf16>, %scale: f32, %work: !tile.work) attributes {target = "gfx942"} {
+  %u = tile.work_unit %work
+  %m0 = tile.fill 0.0 : !rows
+  %o0 = tile.fill 0.0 : !sums
+  %r:2 = tile.for_keys %keys of %u step 32 iter(%m = %m0, %o = %o0) -> (!rows, !sums) {
+    // CHECK: tile.load {{.*}} {lds = #tile.lds<rows, offset = 0, bytes = 16384, line = 256, buffers = 2>}
+    %kt = tile.load %k[%keys : !tile.keys] : <[?, ?, 256], bf16> -> !keys
+    %s = tile.dot %q, %kt transposed {atom = "mfma_f32_32x32x8_bf16"} : <[256, 256], bf16>, !keys -> <[256, 32], f32>
+    %p, %mn, %ln, %on = tile.online_softmax %s, %m, %m, %o scale %scale : <[256, 32], f32>, !rows, !rows, !sums, f32 -> <[256, 32], bf16>, !rows, !rows, !sums
+    // CHECK: tile.load {{.*}} {lds = #tile.lds<transposed, offset = 32768, bytes = 8192, line = 1024, buffers = 3>}
+    %vt = tile.load %v[%keys : !tile.keys] : <[?, ?, 128], bf16> -> !values
+    %o2 = tile.dot %p, %vt into %on {atom = "mfma_f32_32x32x8_bf16"} : <[256, 32], bf16>, !values, !sums -> !sums
     tile.yield %mn, %o2 : !rows, !sums
   }
   tile.return
@@ -101,7 +127,7 @@ tile.kernel @fp8(%q: !tile.tile<[256, 192], f8E4M3FNUZ>, %k: !tile.tensor<[?, ?,
     %s = tile.dot %q, %kt transposed {atom = "mfma_f32_32x32x16_fp8_fp8"} : <[256, 192], f8E4M3FNUZ>, !keys -> <[256, 64], f32>
     %p, %mn, %ln, %on = tile.online_softmax %s, %m, %m, %o scale %scale : <[256, 64], f32>, !rows, !rows, !sums, f32 -> <[256, 64], f8E4M3FNUZ>, !rows, !rows, !sums
     // Four bytes of a dword are four columns: 4 images of 4 groups of 32 columns with 16 keys.
-    // CHECK: tile.load {{.*}} {lds = #tile.lds<transposed, offset = 26112, bytes = 8448, line = 528, buffers = 3>}
+    // CHECK: tile.load {{.*}} {lds = #tile.lds<transposed, offset = 26112, bytes = 8192, line = 512, buffers = 3>}
     %vt = tile.load %v[%keys : !tile.keys] : <[?, ?, 128], f8E4M3FNUZ> -> !values
     %o2 = tile.dot %p, %vt into %on {atom = "mfma_f32_32x32x16_fp8_fp8"} : <[256, 64], f8E4M3FNUZ>, !values, !sums -> !sums
     tile.yield %mn, %o2 : !rows, !sums

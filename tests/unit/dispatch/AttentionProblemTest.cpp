@@ -60,7 +60,7 @@ TEST(AttentionProblem, EveryWrongValueIsNamed) {
   const std::vector<Case> cases = {
       {[](auto &p) { p.target = "gfx1100"; }, "unknown target \"gfx1100\"; known: gfx942, gfx950"},
       {[](auto &p) { p.headDimQk = 96; },
-       "no kernel for head dims 96x128; supported: 192x128, 128x128, 64x64"},
+       "no kernel for head dims 96x128; supported: 192x128, 128x128, 64x64, 256x256"},
       {[](auto &p) { p.dtype = DType::FP8, p.fp8 = Fp8Format::E4M3Ocp; },
        "inputs are e4m3; fp8 on gfx942 takes e4m3fnuz"},
       {[](auto &p) { p.fp8 = Fp8Format::E4M3Fnuz; },

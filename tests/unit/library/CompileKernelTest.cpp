@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(All, Specialisations,
                          ::testing::Combine(::testing::ValuesIn(knownTargets()),
                                             ::testing::Values(DType::BF16, DType::FP8),
                                             ::testing::Values(Dims{192, 128}, Dims{128, 128},
-                                                              Dims{64, 64}),
+                                                              Dims{64, 64}, Dims{256, 256}),
                                             ::testing::Bool(), ::testing::Bool()),
                          caseName);
 

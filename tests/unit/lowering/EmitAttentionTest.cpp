@@ -41,7 +41,7 @@ TEST_P(EmitAttentionTest, LoopsHoldTheScheduleAndNothingElse) {
 std::vector<KernelCase> allKernels() {
   std::vector<KernelCase> kernels;
   for (const char *target : {"gfx942", "gfx950"})
-    for (auto [qk, v] : {std::pair{192, 128}, {128, 128}, {64, 64}})
+    for (auto [qk, v] : {std::pair{192, 128}, {128, 128}, {64, 64}, {256, 256}})
       for (bool causal : {false, true})
         for (bool split : {false, true})
           kernels.push_back({target,

@@ -74,9 +74,9 @@ TEST_F(SessionTest, RandomBatchesOfEveryDim) {
   std::mt19937 random(11);
   const auto upTo = [&](unsigned n) { return static_cast<std::int64_t>(random() % (n + 1)); };
   for (int round = 0; round < 12; ++round) {
-    const std::pair<int, int> dims[] = {{192, 128}, {128, 128}, {64, 64}};
+    const std::pair<int, int> dims[] = {{192, 128}, {128, 128}, {64, 64}, {256, 256}};
     RunRequest r = request({}, random() % 2);
-    std::tie(r.problem.headDimQk, r.problem.headDimV) = dims[round % 3];
+    std::tie(r.problem.headDimQk, r.problem.headDimV) = dims[round % 4];
     device.headDimQk = r.problem.headDimQk;
     device.headDimV = r.problem.headDimV;
     r.problem.kvHeads = 1 + upTo(2);
