@@ -1,8 +1,10 @@
 #include "runtime/hip/HipTable.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include <dlfcn.h>
@@ -94,11 +96,13 @@ Expected<std::shared_ptr<HipTable>> HipTable::bind(const std::string &path) {
                  path, #name);
 #define TYPED(name, ...) REQUIRED(name)
 #define OPTIONAL(name) table->name = symbol<decltype(table->name)>(library, #name);
-#define EMULATOR(name, ...) table->name = symbol<decltype(table->name)>(library, #name);
+#define NEWER(name, ...) OPTIONAL(name)
+#define EMULATOR(name, ...) OPTIONAL(name)
 #include "runtime/hip/HipFunctions.def"
 #undef REQUIRED
 #undef TYPED
 #undef OPTIONAL
+#undef NEWER
 #undef EMULATOR
   // Not in the 5.2 headers, and the old symbol has the old layout in every release.
   table->propertiesR0600_ =
@@ -160,19 +164,26 @@ Expected<DeviceInfo> HipTable::queryDevice(int ordinal) const {
   return info;
 }
 
-Status HipTable::selectDevice() {
+Status HipTable::selectDevice(int wanted) {
   int count = 0;
   WAVESMITH_TRY(check(hipGetDeviceCount(&count), "hipGetDeviceCount"));
   std::string seen;
+  std::optional<DeviceInfo> first;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     WAVESMITH_ASSIGN(DeviceInfo info, queryDevice(ordinal));
-    for (const std::string_view target : kTargets)
-      if (info.target == target) {
-        device_ = std::move(info);
-        return makeCurrent();
-      }
-    seen += (seen.empty() ? "" : ", ") + info.target;
+    seen += fmt::format("{}{} {}", seen.empty() ? "" : ", ", ordinal, info.target);
+    if (std::ranges::find(kTargets, info.target) == std::end(kTargets))
+      continue;
+    if (wanted == ordinal || wanted == kFirstUsable) {
+      device_ = std::move(info);
+      return Status::ok();
+    }
+    if (!first)
+      first = std::move(info);
   }
+  if (first)
+    return error(StatusCode::InvalidArgument, "device {} is no gfx942 or gfx950; {} has: {}",
+                 wanted, library_, seen);
   return error(StatusCode::Unsupported, "{}: {} devices{}{}; want gfx942 or gfx950", library_,
                count, seen.empty() ? "" : ": ", seen);
 }
@@ -181,7 +192,7 @@ Status HipTable::makeCurrent() const {
   return check(hipSetDevice(device_.ordinal), "hipSetDevice");
 }
 
-Expected<std::shared_ptr<HipTable>> HipTable::openHip() {
+Expected<std::shared_ptr<HipTable>> HipTable::openHip(int ordinal) {
   std::vector<std::string> names = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
                                     "libamdhip64.so"};
   if (const auto path = env::find("WAVESMITH_HIP_LIBRARY"))
@@ -190,7 +201,7 @@ Expected<std::shared_ptr<HipTable>> HipTable::openHip() {
   for (const std::string &name : names) {
     auto table = load(name);
     if (table) {
-      WAVESMITH_TRY((*table)->selectDevice());
+      WAVESMITH_TRY((*table)->selectDevice(ordinal));
       return table;
     }
     // A library that exists but does not work says more than one that is missing.
@@ -200,7 +211,7 @@ Expected<std::shared_ptr<HipTable>> HipTable::openHip() {
   return first;
 }
 
-Expected<std::shared_ptr<HipTable>> HipTable::openEmulator() {
+Expected<std::shared_ptr<HipTable>> HipTable::openEmulator(int ordinal) {
   std::string path;
   if (const auto configured = env::find("WAVESMITH_EMULATOR_LIBRARY")) {
     path = *configured;
@@ -221,11 +232,17 @@ Expected<std::shared_ptr<HipTable>> HipTable::openEmulator() {
   WAVESMITH_ASSIGN(std::shared_ptr<HipTable> table, load(path));
   if (!table->isEmulator())
     return error(StatusCode::InvalidArgument, "{} is not the emulator's HIP library", path);
-  WAVESMITH_TRY(table->selectDevice());
+  WAVESMITH_TRY(table->selectDevice(ordinal));
   return table;
 }
 
 Expected<std::shared_ptr<const HipTable>> HipTable::open(DeviceChoice choice) {
+  WAVESMITH_ASSIGN(std::shared_ptr<const HipTable> table, open(choice, kFirstUsable));
+  WAVESMITH_TRY(table->makeCurrent());
+  return table;
+}
+
+Expected<std::shared_ptr<const HipTable>> HipTable::open(DeviceChoice choice, int ordinal) {
   const auto share =
       [](Expected<std::shared_ptr<HipTable>> table) -> Expected<std::shared_ptr<const HipTable>> {
     if (!table)
@@ -233,7 +250,7 @@ Expected<std::shared_ptr<const HipTable>> HipTable::open(DeviceChoice choice) {
     return std::shared_ptr<const HipTable>(*std::move(table));
   };
   if (choice == DeviceChoice::Emulator)
-    return share(openEmulator());
+    return share(openEmulator(ordinal));
   // Without the kernel driver there is no AMD device, and loading ROCm to hear that is slow.
   std::error_code ignored;
   const bool driver = std::filesystem::exists("/dev/kfd", ignored) ||
@@ -245,9 +262,12 @@ Expected<std::shared_ptr<const HipTable>> HipTable::open(DeviceChoice choice) {
                    bound.status().message());
   std::string reason = "no amdgpu driver (/dev/kfd)";
   if (choice == DeviceChoice::Hip || driver) {
-    auto table = openHip();
+    auto table = openHip(ordinal);
     if (table)
       return share(std::move(table));
+    // A device that HIP has and that is the wrong one was asked for by number: no fallback.
+    if (choice == DeviceChoice::Auto && table.status().code() == StatusCode::InvalidArgument)
+      return table.status();
     if (choice == DeviceChoice::Hip)
       return error(table.status().code(), "no usable GPU: {}; the device emulator needs none",
                    table.status().message());
@@ -256,7 +276,7 @@ Expected<std::shared_ptr<const HipTable>> HipTable::open(DeviceChoice choice) {
   static std::atomic_flag said;
   if (!said.test_and_set())
     log::info("hip", "using the emulator reason=\"{}\"", reason);
-  auto emulator = openEmulator();
+  auto emulator = openEmulator(ordinal);
   if (!emulator && emulator.status().code() == StatusCode::InvalidArgument)
     return emulator.status();
   if (!emulator)

@@ -39,16 +39,23 @@ public:
 #define REQUIRED(name) decltype(&::name) name = nullptr;
 #define TYPED(name, ...) std::add_pointer_t<__VA_ARGS__> name = nullptr;
 #define OPTIONAL(name) decltype(&::name) name = nullptr;
+#define NEWER(name, ...) std::add_pointer_t<__VA_ARGS__> name = nullptr;
 #define EMULATOR(name, ...) std::add_pointer_t<__VA_ARGS__> name = nullptr;
 #include "runtime/hip/HipFunctions.def"
 #undef REQUIRED
 #undef TYPED
 #undef OPTIONAL
+#undef NEWER
 #undef EMULATOR
 
   /// Loads a library, initialises it and makes its first gfx942 or gfx950 device current on this
   /// thread. `Hip` never falls back. The message of Auto says why HIP was passed over.
   static Expected<std::shared_ptr<const HipTable>> open(DeviceChoice choice);
+  /// The same with the device of that number, kFirstUsable for the first that is a gfx942 or
+  /// gfx950. The calling thread's current device stays as it is. A device that HIP has and that is
+  /// of another kind is an error, also with Auto.
+  static Expected<std::shared_ptr<const HipTable>> open(DeviceChoice choice, int ordinal);
+  static constexpr int kFirstUsable = -1;
 
   bool isEmulator() const { return wavesmithEmulatorConfigure != nullptr; }
   const std::string &library() const { return library_; }
@@ -65,9 +72,9 @@ private:
   /// The library and its functions; nothing is called yet.
   static Expected<std::shared_ptr<HipTable>> bind(const std::string &path);
   static Expected<std::shared_ptr<HipTable>> load(const std::string &path);
-  static Expected<std::shared_ptr<HipTable>> openHip();
-  static Expected<std::shared_ptr<HipTable>> openEmulator();
-  Status selectDevice();
+  static Expected<std::shared_ptr<HipTable>> openHip(int ordinal);
+  static Expected<std::shared_ptr<HipTable>> openEmulator(int ordinal);
+  Status selectDevice(int ordinal);
 
   std::string library_;
   hipError_t (*propertiesR0600_)(WavesmithDevicePropertiesR0600 *, int) = nullptr;
