@@ -117,16 +117,17 @@ Expected<bool> jitAllowed() {
   return text == "auto";
 }
 
-std::vector<std::string> bundleDirectories() {
-  const std::string text = get("WAVESMITH_BUNDLES");
-  std::vector<std::string> directories;
+std::vector<std::string> bundleDirectories() { return splitPaths(get("WAVESMITH_BUNDLES")); }
+
+std::vector<std::string> splitPaths(std::string_view text) {
+  std::vector<std::string> paths;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find(':', at), text.size());
     if (end > at)
-      directories.push_back(text.substr(at, end - at));
+      paths.emplace_back(text.substr(at, end - at));
     at = end + 1;
   }
-  return directories;
+  return paths;
 }
 
 Expected<bool> anyBundleToolchain() {

@@ -37,6 +37,8 @@ Expected<std::uint64_t> cacheSizeBytes();
 Expected<bool> jitAllowed();
 /// WAVESMITH_BUNDLES, taken apart.
 std::vector<std::string> bundleDirectories();
+/// "a:b" taken apart; empty parts are none.
+std::vector<std::string> splitPaths(std::string_view text);
 /// Whether WAVESMITH_BUNDLE_TOOLCHAIN accepts bundles of other toolchains: "any" yes, "same" no,
 /// others InvalidArgument.
 Expected<bool> anyBundleToolchain();
