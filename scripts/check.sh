@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 sources() {
   { git ls-files -co --exclude-standard 2>/dev/null || find . -path ./build -prune -o -type f -print |
-    sed 's|^\./||'; } | grep -E '\.(h|cpp|c)$' | while read -r name; do
+    sed 's|^\./||'; } | grep -E '\.(h|hpp|cpp|c)$' | while read -r name; do
     if [[ -f $name ]]; then printf '%s\n' "$name"; fi
   done
 }

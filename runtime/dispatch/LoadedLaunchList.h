@@ -3,6 +3,7 @@
 // file, no synchronisation, so it can be captured in a graph, also the first time. Any thread may
 // launch; a workspace belongs to one launch at a time.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -36,11 +37,16 @@ public:
 
   Expected<ResolvedKernel> get(const KernelSpec &spec);
   const HipTablePtr &table() const { return table_; }
+  /// Kernels that are on the device by now.
+  std::size_t size() const {
+    const std::lock_guard lock(mutex_);
+    return loaded_.size();
+  }
 
 private:
   HipTablePtr table_;
   std::shared_ptr<KernelStore> store_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<const LoadedKernel>> loaded_; ///< by spec text
 };
 

@@ -42,7 +42,7 @@ TABLE = {
     "runtime/verify": (_DISPATCH, ("fmt/",)),
     "runtime/exec": (_OBJECT + _HIP + _JSON, ("fmt/", "nlohmann/")),
     "runtime/session": (_DISPATCH + ("runtime/verify", "runtime/exec"), ("fmt/", "nlohmann/")),
-    "runtime/capi": (_RUNTIME, ("fmt/",)),
+    "runtime/capi": (_DISPATCH + ("include",), ("fmt/", "nlohmann/")),
     "include": ((), ()),
     "emulator/hip": (_OBJECT + ("emulator",), ("fmt/", "hip/", "nlohmann/")),
     "emulator": (_SUPPORT + ("runtime/codeobject",), ("fmt/",)),

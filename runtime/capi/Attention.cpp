@@ -1,0 +1,236 @@
+// Attention through the C interface: a description becomes a checked problem and a plan, kept by
+// value; a launch gives it addresses.
+
+#include "runtime/capi/Attention.h"
+
+#include <cstddef>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/capi/Call.h"
+
+namespace wavesmith::capi {
+namespace {
+
+constexpr std::uint32_t kFlags = WAVESMITH_CAUSAL | WAVESMITH_LSE | WAVESMITH_SHARED_DESCALE_Q |
+                                 WAVESMITH_SHARED_DESCALE_K | WAVESMITH_SHARED_DESCALE_V |
+                                 WAVESMITH_DEFER;
+
+template <typename... Args> Status invalid(fmt::format_string<Args...> format, Args &&...args) {
+  return error(StatusCode::InvalidArgument, format, std::forward<Args>(args)...);
+}
+
+TensorStrides stridesOf(const wavesmith_strides &strides) {
+  TensorStrides result;
+  if (strides.row != 0)
+    result.row = strides.row;
+  if (strides.head != 0)
+    result.head = strides.head;
+  return result;
+}
+
+Expected<std::optional<Fp8Format>> formatOf(std::int32_t format) {
+  switch (format) {
+  case WAVESMITH_FP8_NONE:
+    return std::optional<Fp8Format>();
+  case WAVESMITH_FP8_E4M3_FNUZ:
+    return std::optional(Fp8Format::E4M3Fnuz);
+  case WAVESMITH_FP8_E4M3_OCP:
+    return std::optional(Fp8Format::E4M3Ocp);
+  default:
+    return invalid("fp8_format is {}; want 0 (the device's), 1 (e4m3fnuz) or 2 (e4m3)", format);
+  }
+}
+
+/// The bytes of what is in a plan's cache key besides the lengths.
+wavesmith_attention keyOf(wavesmith_attention attention) {
+  attention.size = 0;
+  attention.flags &= ~std::uint32_t{WAVESMITH_DEFER};
+  attention.cu_seqlens_q = attention.cu_seqlens_kv = nullptr;
+  return attention;
+}
+
+Expected<std::shared_ptr<Plan>> build(const Context &context,
+                                      const wavesmith_attention &attention) {
+  WAVESMITH_ASSIGN(AttentionProblem problem, problemOf(attention, context));
+  WAVESMITH_ASSIGN(problem.lengths, lengthsOf(attention));
+  const DeviceInfo &device = context.device->info();
+  WAVESMITH_ASSIGN(
+      const AttentionPlan plan,
+      planAttention(problem, {.splits = attention.splits,
+                              .device = deviceShape(device.target, device.computeUnits)}));
+  Explanation explanation;
+  explanation.path = problem.dtype == DType::FP8 ? WAVESMITH_PATH_FP8 : WAVESMITH_PATH_BF16;
+  explanation.rule = "inputs";
+  explanation.reason = fmt::format("the inputs are {}", dtypeName(problem.dtype));
+  for (const CombineUnit &merge : plan.list.merges)
+    explanation.splits = std::max(explanation.splits, merge.slots);
+  const nlohmann::ordered_json values = {
+      {"dtype", dtypeName(problem.dtype)},
+      {"head_dim", fmt::format("{}x{}", problem.headDimQk, problem.headDimV)},
+      {"heads", plan.checked.problem.heads},
+      {"kv_heads", plan.checked.problem.kvHeads},
+      {"causal", problem.causal},
+      {"lse", problem.writeLse},
+      {"sequences", problem.lengths.size()},
+      {"queries", plan.checked.totalQ},
+      {"keys", plan.checked.totalKv}};
+  explanation.values = values.dump();
+  explanation.flips = "[]";
+  return std::make_shared<Plan>(Plan::Kind::Attention, context.device, launchList(plan),
+                                std::move(explanation));
+}
+
+} // namespace
+
+Status readAttention(const wavesmith_attention *given, wavesmith_attention &attention) {
+  WAVESMITH_TRY(readStruct(given, attention, offsetof(wavesmith_attention, scale), "attention"));
+  if (attention.flags & ~kFlags)
+    return invalid("flags are 0x{:x}; this library knows 0x{:x}", attention.flags, kFlags);
+  if (attention.reserved != 0)
+    return invalid("reserved is {}; it must be 0", attention.reserved);
+  return Status::ok();
+}
+
+Status readBuffers(const wavesmith_attention_buffers *given, AttentionBuffers &addresses,
+                   std::uint64_t &workspaceBytes) {
+  wavesmith_attention_buffers buffers;
+  WAVESMITH_TRY(
+      readStruct(given, buffers, offsetof(wavesmith_attention_buffers, descale_q), "buffers"));
+  const auto address = [](const void *pointer) { return reinterpret_cast<std::uint64_t>(pointer); };
+  addresses.q = address(buffers.q);
+  addresses.k = address(buffers.k);
+  addresses.v = address(buffers.v);
+  addresses.out = address(buffers.out);
+  addresses.lse = address(buffers.lse);
+  addresses.workspace = address(buffers.workspace);
+  addresses.descaleQ = address(buffers.descale_q);
+  addresses.descaleK = address(buffers.descale_k);
+  addresses.descaleV = address(buffers.descale_v);
+  workspaceBytes = buffers.workspace_bytes;
+  return Status::ok();
+}
+
+Expected<AttentionProblem> problemOf(const wavesmith_attention &attention, const Context &context) {
+  AttentionProblem problem;
+  problem.target = context.device->info().target;
+  switch (attention.dtype) {
+  case WAVESMITH_BF16:
+    problem.dtype = DType::BF16;
+    break;
+  case WAVESMITH_FP8:
+    problem.dtype = DType::FP8;
+    break;
+  default:
+    return invalid("dtype is {}; attention takes 1 (bf16) or 2 (fp8)", attention.dtype);
+  }
+  WAVESMITH_ASSIGN(problem.fp8, formatOf(attention.fp8_format));
+  problem.sharedDescales = {.q = (attention.flags & WAVESMITH_SHARED_DESCALE_Q) != 0,
+                            .k = (attention.flags & WAVESMITH_SHARED_DESCALE_K) != 0,
+                            .v = (attention.flags & WAVESMITH_SHARED_DESCALE_V) != 0};
+  problem.headDimQk = attention.head_dim_qk;
+  problem.headDimV = attention.head_dim_v;
+  problem.causal = (attention.flags & WAVESMITH_CAUSAL) != 0;
+  problem.writeLse = (attention.flags & WAVESMITH_LSE) != 0;
+  problem.heads = attention.heads;
+  problem.kvHeads = attention.kv_heads;
+  if (attention.scale != 0)
+    problem.scale = attention.scale;
+  problem.q = stridesOf(attention.q);
+  problem.k = stridesOf(attention.k);
+  problem.v = stridesOf(attention.v);
+  problem.out = stridesOf(attention.out);
+  if (attention.lse_head_stride != 0)
+    problem.lseHeadStride = attention.lse_head_stride;
+  return problem;
+}
+
+Status checkLengthArrays(const wavesmith_attention &attention) {
+  if (attention.lengths == WAVESMITH_LENGTHS_ON_DEVICE)
+    return Status(StatusCode::Unsupported,
+                  "lengths on the device are not supported by this version; give cu_seqlens_q and "
+                  "cu_seqlens_kv in host memory (WAVESMITH_LENGTHS_ON_HOST)");
+  if (attention.lengths != WAVESMITH_LENGTHS_ON_HOST)
+    return invalid("lengths is {}; want 0 (on the host)", attention.lengths);
+  if (attention.batch < 0 || attention.batch > kMaxTokens)
+    return invalid("batch is {}; 0 to {} sequences are supported", attention.batch, kMaxTokens);
+  for (const auto &[name, list] : {std::pair{"cu_seqlens_q", attention.cu_seqlens_q},
+                                   {"cu_seqlens_kv", attention.cu_seqlens_kv}}) {
+    if (attention.batch > 0 && !list)
+      return isNull(name);
+    if (reinterpret_cast<std::uintptr_t>(list) % alignof(std::int32_t) != 0)
+      return invalid("{} is at {}; it must be aligned to 4 bytes", name,
+                     static_cast<const void *>(list));
+  }
+  return Status::ok();
+}
+
+Expected<std::vector<SequenceLength>> lengthsOf(const wavesmith_attention &attention) {
+  if (attention.batch == 0)
+    return std::vector<SequenceLength>();
+  const auto entries = static_cast<std::size_t>(attention.batch) + 1;
+  return lengthsFromOffsets({attention.cu_seqlens_q, entries}, {attention.cu_seqlens_kv, entries});
+}
+
+Expected<std::shared_ptr<Plan>> planOf(Context &context, const wavesmith_attention &attention) {
+  WAVESMITH_TRY(checkLengthArrays(attention));
+  const wavesmith_attention value = keyOf(attention);
+  const auto entries =
+      attention.batch == 0 ? std::size_t{0} : static_cast<std::size_t>(attention.batch) + 1;
+  const PlanCache::Key key{std::as_bytes(std::span(&value, 1)),
+                           std::as_bytes(std::span(attention.cu_seqlens_q, entries)),
+                           std::as_bytes(std::span(attention.cu_seqlens_kv, entries))};
+  const std::uint64_t hash = PlanCache::hash(key);
+  std::shared_ptr<Plan> plan = context.plans.find(key, hash);
+  Counters &counters = context.device->counters;
+  if (plan) {
+    counters.planHits.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    WAVESMITH_ASSIGN(plan, build(context, attention));
+    counters.plans.fetch_add(1, std::memory_order_relaxed);
+    plan = context.plans.add(key, hash, std::move(plan));
+  }
+  if (!(attention.flags & WAVESMITH_DEFER))
+    WAVESMITH_TRY(plan->makeReady());
+  return plan;
+}
+
+} // namespace wavesmith::capi
+
+using namespace wavesmith;
+using namespace wavesmith::capi;
+
+wavesmith_status wavesmith_plan_attention(wavesmith_context context,
+                                          const wavesmith_attention *attention,
+                                          wavesmith_plan *plan, wavesmith_plan_info *info) {
+  return call("wavesmith_plan_attention", [&]() -> Status {
+    WAVESMITH_ASSIGN(const auto found, use(context));
+    if (!plan)
+      return isNull("plan");
+    wavesmith_attention description;
+    WAVESMITH_TRY(readAttention(attention, description));
+    WAVESMITH_ASSIGN(std::shared_ptr<Plan> made, planOf(*found, description));
+    return giveOut(std::move(made), plan, info);
+  });
+}
+
+wavesmith_status wavesmith_launch_attention(wavesmith_plan plan,
+                                            const wavesmith_attention_buffers *buffers,
+                                            void *stream) {
+  return call("wavesmith_launch_attention", [&]() -> Status {
+    WAVESMITH_ASSIGN(const auto found, use(plan));
+    const auto launch = [&]() -> Status {
+      if (found->kind() != Plan::Kind::Attention)
+        return invalid("the plan is one of {}, not of attention", planKindName(found->kind()));
+      AttentionBuffers addresses;
+      std::uint64_t workspaceBytes = 0;
+      WAVESMITH_TRY(readBuffers(buffers, addresses, workspaceBytes));
+      return found->launch(addresses, workspaceBytes, static_cast<hipStream_t>(stream));
+    };
+    Status status = launch();
+    if (!status.isOk())
+      found->device().counters.refusals.fetch_add(1, std::memory_order_relaxed);
+    return status;
+  });
+}

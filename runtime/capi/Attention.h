@@ -1,0 +1,28 @@
+#pragma once
+// From the C description of an attention call to a plan. Pure but for the context's plan cache; any
+// thread.
+
+#include <memory>
+#include <vector>
+
+#include "runtime/capi/Context.h"
+#include "runtime/capi/Plan.h"
+
+namespace wavesmith::capi {
+
+/// Copies the caller's struct and checks what needs no context.
+Status readAttention(const wavesmith_attention *given, wavesmith_attention &attention);
+/// The same for the addresses of a launch.
+Status readBuffers(const wavesmith_attention_buffers *given, AttentionBuffers &addresses,
+                   std::uint64_t &workspaceBytes);
+/// The problem without its lengths.
+Expected<AttentionProblem> problemOf(const wavesmith_attention &attention, const Context &context);
+/// Ok, or why the lengths cannot be read.
+Status checkLengthArrays(const wavesmith_attention &attention);
+/// The lengths of arrays that were found readable.
+Expected<std::vector<SequenceLength>> lengthsOf(const wavesmith_attention &attention);
+
+/// The plan of that value, from the cache or made; ready unless deferred.
+Expected<std::shared_ptr<Plan>> planOf(Context &context, const wavesmith_attention &attention);
+
+} // namespace wavesmith::capi

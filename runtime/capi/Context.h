@@ -1,0 +1,33 @@
+#pragma once
+// What stands behind a wavesmith_context: a device, the policy in use and the plans remembered by
+// value. Any thread.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "include/wavesmith/wavesmith.h"
+#include "runtime/capi/Device.h"
+#include "runtime/capi/Handles.h"
+#include "runtime/capi/PlanCache.h"
+#include "runtime/dispatch/policy/Policy.h"
+
+namespace wavesmith::capi {
+
+struct Context {
+  /// Opens what the options (null: all defaults) ask for.
+  static Expected<std::shared_ptr<Context>> create(const wavesmith_context_options *options);
+
+  Context(std::shared_ptr<Device> opened, policy::Policy chosen, std::size_t maxPlans)
+      : device(std::move(opened)), policy(std::move(chosen)), plans(maxPlans) {}
+
+  const std::shared_ptr<Device> device;
+  const policy::Policy policy;
+  PlanCache plans;
+};
+
+HandleTable<Context> &contexts();
+/// Keeps the context while a call uses it; the error says what is wrong with the handle.
+Expected<HandleTable<Context>::Use> use(wavesmith_context context);
+
+} // namespace wavesmith::capi

@@ -1,0 +1,47 @@
+#include "runtime/capi/Device.h"
+
+#include "runtime/support/Log.h"
+
+namespace wavesmith::capi {
+
+Device::Device(HipTablePtr table, std::shared_ptr<KernelStore> store)
+    : table_(std::move(table)), store_(std::move(store)), loader_(table_, store_) {}
+
+Expected<ResolvedKernel> Device::kernel(const KernelSpec &spec) {
+  const DeviceScope scope(*table_);
+  WAVESMITH_TRY(scope.status());
+  return loader_.get(spec);
+}
+
+DeviceScope::DeviceScope(const HipTable &table) : table_(table) {
+  error_ = table_.hipGetDevice(&before_);
+  if (error_ != hipSuccess || before_ == table_.device().ordinal)
+    return;
+  call_ = "hipSetDevice";
+  error_ = table_.hipSetDevice(table_.device().ordinal);
+  restore_ = error_ == hipSuccess;
+}
+
+DeviceScope::~DeviceScope() {
+  if (!restore_)
+    return;
+  if (const Status status = table_.check(table_.hipSetDevice(before_), "hipSetDevice"); !status)
+    log::warn("hip", "the caller's device {} is no longer current: {}", before_, status.message());
+}
+
+Status checkStream(const HipTable &table, hipStream_t stream) {
+  // Without the query HIP itself must refuse what does not fit.
+  if (!stream || !table.hipStreamGetDevice)
+    return Status::ok();
+  hipDevice_t device = -1;
+  const hipError_t code = table.hipStreamGetDevice(stream, &device);
+  if (code != hipSuccess)
+    return error(StatusCode::InvalidArgument, "stream {} is no stream that HIP knows: {}",
+                 static_cast<void *>(stream), table.check(code, "hipStreamGetDevice").message());
+  if (device != table.device().ordinal)
+    return error(StatusCode::InvalidArgument, "stream {} is of device {}, the plan of device {}",
+                 static_cast<void *>(stream), device, table.device().ordinal);
+  return Status::ok();
+}
+
+} // namespace wavesmith::capi

@@ -1,0 +1,281 @@
+// The context pass: one plan for each segment, one for the causal part, and the merge that brings
+// each into the caller's out and lse. The first part writes there itself, later ones into the
+// workspace. Parts of the same plan share their lists: they follow each other on the stream.
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runtime/capi/Attention.h"
+#include "runtime/capi/Call.h"
+#include "runtime/capi/RowOps.h"
+
+namespace wavesmith::capi {
+namespace {
+
+constexpr std::uint64_t kMaxSegments = 4096;
+
+template <typename... Args> Status invalid(fmt::format_string<Args...> format, Args &&...args) {
+  return error(StatusCode::InvalidArgument, format, std::forward<Args>(args)...);
+}
+
+class Pass {
+public:
+  static Expected<std::shared_ptr<Pass>> create(Context &context,
+                                                const wavesmith_pass_options &options);
+
+  Device &device() const { return last_.plan->device(); }
+  void fill(wavesmith_pass_info &info) const {
+    info.workspace_bytes = workspaceBytes_;
+    info.workspace_alignment = kWorkspaceAlignment;
+    info.segments = static_cast<std::uint32_t>(segments_.size());
+    info.launches = launches_;
+  }
+
+  Status upload(std::uint64_t workspace, std::uint64_t bytes, hipStream_t stream) const {
+    WAVESMITH_TRY(checkWorkspace(workspace, bytes));
+    for (const Part *part : distinct())
+      WAVESMITH_TRY(
+          part->plan->upload(workspace + part->workspace, part->plan->workspaceBytes(), stream));
+    return Status::ok();
+  }
+
+  Status segment(std::uint64_t index, const AttentionBuffers &buffers, std::uint64_t bytes,
+                 hipStream_t stream) const {
+    if (index >= segments_.size())
+      return invalid("segment is {}; the pass has {}", index, segments_.size());
+    return run(segments_[index], index == 0, buffers, bytes, stream);
+  }
+  Status finish(const AttentionBuffers &buffers, std::uint64_t bytes, hipStream_t stream) const {
+    return run(last_, segments_.empty(), buffers, bytes, stream);
+  }
+
+private:
+  struct Part {
+    std::shared_ptr<Plan> plan;
+    std::uint64_t workspace = 0; ///< where its own begins
+  };
+
+  Expected<Part> part(Context &context, const wavesmith_attention &attention, std::string name);
+  Status run(const Part &part, bool first, AttentionBuffers buffers, std::uint64_t bytes,
+             hipStream_t stream) const;
+  Status checkWorkspace(std::uint64_t workspace, std::uint64_t bytes) const;
+  std::vector<const Part *> distinct() const;
+
+  std::vector<Part> segments_;
+  Part last_;
+  std::shared_ptr<Plan> merge_; ///< of a part in the workspace into out; none without segments
+  std::uint64_t partOut_ = 0, partLse_ = 0, workspaceBytes_ = 0;
+  std::uint32_t launches_ = 0;
+};
+
+Expected<Pass::Part> Pass::part(Context &context, const wavesmith_attention &attention,
+                                std::string name) {
+  Part made;
+  Expected<std::shared_ptr<Plan>> plan = planOf(context, attention);
+  if (!plan)
+    return plan.status().withContext(name);
+  made.plan = *std::move(plan);
+  launches_ += made.plan->launches();
+  for (const Part &other : segments_)
+    if (other.plan == made.plan) {
+      made.workspace = other.workspace;
+      return made;
+    }
+  made.workspace = workspaceBytes_;
+  workspaceBytes_ = alignWorkspace(workspaceBytes_ + made.plan->workspaceBytes());
+  return made;
+}
+
+Expected<std::shared_ptr<Pass>> Pass::create(Context &context,
+                                             const wavesmith_pass_options &options) {
+  auto pass = std::make_shared<Pass>();
+  wavesmith_attention last;
+  WAVESMITH_TRY(readAttention(options.attention, last));
+  WAVESMITH_TRY(checkLengthArrays(last));
+  if (!(last.flags & WAVESMITH_LSE))
+    return invalid("attention.flags are 0x{:x}; a pass accumulates by lse and needs WAVESMITH_LSE",
+                   last.flags);
+  if (last.flags & WAVESMITH_DEFER)
+    return invalid("attention.flags are 0x{:x}; a pass cannot be deferred", last.flags);
+  if (options.segment_count > kMaxSegments)
+    return invalid("segment_count is {}; at most {}", options.segment_count, kMaxSegments);
+  if (options.segment_count > 0 && !options.segments)
+    return isNull("segments");
+
+  // What the later parts write goes to the workspace, packed.
+  const auto packed = [](wavesmith_attention attention) {
+    attention.out = {};
+    attention.lse_head_stride = 0;
+    return attention;
+  };
+  for (std::uint64_t i = 0; i < options.segment_count; ++i) {
+    const std::string name = fmt::format("segments[{}]", i);
+    wavesmith_attention attention = i == 0 ? last : packed(last);
+    attention.flags &= ~std::uint32_t{WAVESMITH_CAUSAL};
+    attention.cu_seqlens_kv = options.segments[i];
+    WAVESMITH_ASSIGN(Part made, pass->part(context, attention, name));
+    pass->segments_.push_back(std::move(made));
+  }
+  WAVESMITH_ASSIGN(
+      pass->last_,
+      pass->part(context, options.segment_count == 0 ? last : packed(last), "attention"));
+  if (options.segment_count == 0)
+    return pass;
+
+  const std::int64_t tokens = last.batch == 0 ? 0 : last.cu_seqlens_q[last.batch];
+  wavesmith_merge merge{};
+  merge.element = WAVESMITH_BF16;
+  merge.head_dim_v = last.head_dim_v;
+  merge.heads = last.heads;
+  merge.tokens = tokens;
+  merge.a = merge.out = last.out;
+  merge.lse_a_head_stride = merge.lse_head_stride = last.lse_head_stride;
+  WAVESMITH_ASSIGN(pass->merge_, planMerge(context, merge));
+  pass->launches_ += pass->merge_->launches() * static_cast<std::uint32_t>(options.segment_count);
+  const auto take = [&](std::uint64_t bytes) {
+    const std::uint64_t begin = pass->workspaceBytes_;
+    pass->workspaceBytes_ = alignWorkspace(begin + bytes);
+    return begin;
+  };
+  const auto rows = static_cast<std::uint64_t>(tokens) * static_cast<std::uint64_t>(last.heads);
+  pass->partOut_ = take(rows * static_cast<std::uint64_t>(last.head_dim_v) * 2);
+  pass->partLse_ = take(rows * sizeof(float));
+  return pass;
+}
+
+std::vector<const Pass::Part *> Pass::distinct() const {
+  std::vector<const Part *> parts;
+  const auto add = [&](const Part &part) {
+    if (std::ranges::none_of(parts, [&](const Part *other) { return other->plan == part.plan; }))
+      parts.push_back(&part);
+  };
+  std::ranges::for_each(segments_, add);
+  add(last_);
+  return parts;
+}
+
+Status Pass::checkWorkspace(std::uint64_t workspace, std::uint64_t bytes) const {
+  if (workspaceBytes_ == 0)
+    return Status::ok();
+  if (workspace == 0)
+    return invalid("the workspace is null; the pass needs {} bytes", workspaceBytes_);
+  if (workspace % kWorkspaceAlignment != 0)
+    return invalid("the workspace is at 0x{:x}; it must be aligned to {} bytes", workspace,
+                   kWorkspaceAlignment);
+  if (bytes < workspaceBytes_)
+    return invalid("the workspace has {} bytes; the pass needs {}", bytes, workspaceBytes_);
+  return Status::ok();
+}
+
+Status Pass::run(const Part &part, bool first, AttentionBuffers buffers, std::uint64_t bytes,
+                 hipStream_t stream) const {
+  WAVESMITH_TRY(checkWorkspace(buffers.workspace, bytes));
+  const std::uint64_t workspace = buffers.workspace;
+  AttentionBuffers merging;
+  if (!first) {
+    // The merge's names are not the caller's: what is wrong with its addresses is said here.
+    for (const auto &[name, address, alignment] :
+         {std::tuple{"out", buffers.out, std::uint64_t{16}},
+          {"lse", buffers.lse, std::uint64_t{4}}})
+      if (address == 0 || address % alignment != 0)
+        return invalid("{} is at 0x{:x}; it must be an address that is aligned to {} bytes", name,
+                       address, alignment);
+    merging.q = merging.out = buffers.out;
+    merging.descaleQ = merging.lse = buffers.lse;
+    buffers.out = merging.k = workspace + partOut_;
+    buffers.lse = merging.descaleK = workspace + partLse_;
+  }
+  buffers.workspace = workspace + part.workspace;
+  WAVESMITH_TRY(part.plan->launch(buffers, part.plan->workspaceBytes(), stream));
+  return first ? Status::ok() : merge_->launch(merging, 0, stream);
+}
+
+HandleTable<Pass> &passes() {
+  static auto &table = *new HandleTable<Pass>(HandleKind::Pass); // outlives every caller
+  return table;
+}
+
+Expected<HandleTable<Pass>::Use> use(wavesmith_pass pass) {
+  const auto handle = reinterpret_cast<std::uint64_t>(pass);
+  HandleTable<Pass>::Use found = passes().use(handle);
+  if (!found)
+    return badHandle(handle, HandleKind::Pass);
+  return found;
+}
+
+/// What upload, segment and finish have in common.
+template <typename Body>
+wavesmith_status withPass(const char *function, wavesmith_pass pass, Body &&body) {
+  return call(function, [&]() -> Status {
+    WAVESMITH_ASSIGN(const auto found, use(pass));
+    Status status = body(*found);
+    if (!status.isOk())
+      found->device().counters.refusals.fetch_add(1, std::memory_order_relaxed);
+    return status;
+  });
+}
+
+} // namespace
+} // namespace wavesmith::capi
+
+using namespace wavesmith;
+using namespace wavesmith::capi;
+
+wavesmith_status wavesmith_pass_begin(wavesmith_context context,
+                                      const wavesmith_pass_options *options, wavesmith_pass *pass,
+                                      wavesmith_pass_info *info) {
+  return call("wavesmith_pass_begin", [&]() -> Status {
+    WAVESMITH_ASSIGN(const auto found, use(context));
+    if (!pass)
+      return isNull("pass");
+    wavesmith_pass_options given;
+    WAVESMITH_TRY(readStruct(options, given, sizeof given, "options"));
+    WAVESMITH_ASSIGN(std::shared_ptr<Pass> made, Pass::create(*found, given));
+    if (info) {
+      wavesmith_pass_info filled{};
+      made->fill(filled);
+      WAVESMITH_TRY(writeStruct(info, filled, "info"));
+    }
+    WAVESMITH_ASSIGN(const std::uint64_t handle, passes().add(std::move(made)));
+    *pass = reinterpret_cast<wavesmith_pass>(handle);
+    return Status::ok();
+  });
+}
+
+wavesmith_status wavesmith_pass_destroy(wavesmith_pass pass) {
+  return call("wavesmith_pass_destroy", [&]() -> Status {
+    const auto handle = reinterpret_cast<std::uint64_t>(pass);
+    return passes().remove(handle) ? Status::ok() : badHandle(handle, HandleKind::Pass);
+  });
+}
+
+wavesmith_status wavesmith_pass_upload(wavesmith_pass pass, void *workspace,
+                                       uint64_t workspace_bytes, void *stream) {
+  return withPass("wavesmith_pass_upload", pass, [&](const Pass &found) {
+    return found.upload(reinterpret_cast<std::uint64_t>(workspace), workspace_bytes,
+                        static_cast<hipStream_t>(stream));
+  });
+}
+
+wavesmith_status wavesmith_pass_segment(wavesmith_pass pass, uint64_t segment,
+                                        const wavesmith_attention_buffers *buffers, void *stream) {
+  return withPass("wavesmith_pass_segment", pass, [&](const Pass &found) -> Status {
+    AttentionBuffers addresses;
+    std::uint64_t bytes = 0;
+    WAVESMITH_TRY(readBuffers(buffers, addresses, bytes));
+    return found.segment(segment, addresses, bytes, static_cast<hipStream_t>(stream));
+  });
+}
+
+wavesmith_status wavesmith_pass_finish(wavesmith_pass pass,
+                                       const wavesmith_attention_buffers *buffers, void *stream) {
+  return withPass("wavesmith_pass_finish", pass, [&](const Pass &found) -> Status {
+    AttentionBuffers addresses;
+    std::uint64_t bytes = 0;
+    WAVESMITH_TRY(readBuffers(buffers, addresses, bytes));
+    return found.finish(addresses, bytes, static_cast<hipStream_t>(stream));
+  });
+}

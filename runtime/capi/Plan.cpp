@@ -1,0 +1,243 @@
+#include "runtime/capi/Plan.h"
+
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/capi/Call.h"
+
+namespace wavesmith::capi {
+namespace {
+
+std::uint64_t nextId() {
+  static std::atomic<std::uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::string_view pathText(std::int32_t path) {
+  switch (path) {
+  case WAVESMITH_PATH_BF16:
+    return "bf16";
+  case WAVESMITH_PATH_FP8:
+    return "fp8";
+  default:
+    return "rows";
+  }
+}
+
+std::uint32_t bindingsOf(const LaunchList &list) {
+  std::uint32_t bits = 0;
+  for (const LaunchStep &step : list.steps)
+    for (const AddressPlace &place : step.addresses)
+      bits |= std::uint32_t{1} << static_cast<int>(place.binding);
+  return bits;
+}
+
+} // namespace
+
+const char *planKindName(Plan::Kind kind) {
+  switch (kind) {
+  case Plan::Kind::Attention:
+    return "attention";
+  case Plan::Kind::Merge:
+    return "merge_states";
+  case Plan::Kind::Combine:
+    return "combine";
+  case Plan::Kind::Quantize:
+    return "quantize";
+  case Plan::Kind::QuantizeConcat:
+    return "quantize_concat";
+  case Plan::Kind::Amax:
+    return "amax";
+  }
+  return "?";
+}
+
+Plan::Plan(Kind kind, std::shared_ptr<Device> device, LaunchList list, Explanation explanation)
+    : kind_(kind), device_(std::move(device)), id_(nextId()), explanation_(std::move(explanation)),
+      workspaceBytes_(list.workspaceBytes), hasLists_(!list.images.empty()),
+      launches_(static_cast<std::uint32_t>(list.steps.size())), bindings_(bindingsOf(list)),
+      kernels_(list.kernels()), list_(std::move(list)) {}
+
+Status Plan::makeReady() {
+  if (ready())
+    return Status::ok();
+  const std::lock_guard lock(mutex_);
+  if (ready())
+    return Status::ok();
+  // A copy: a plan whose kernel cannot be had now may get it later.
+  WAVESMITH_ASSIGN(LoadedLaunchList loaded,
+                   LoadedLaunchList::load(device_->tablePtr(), list_, [&](const KernelSpec &spec) {
+                     return device_->kernel(spec);
+                   }));
+  loaded_ = std::move(loaded);
+  list_ = {};
+  ready_.store(&*loaded_, std::memory_order_release);
+  return Status::ok();
+}
+
+Status Plan::checkReady() const {
+  if (ready()) [[likely]]
+    return Status::ok();
+  return Status(StatusCode::InvalidArgument,
+                "the plan was made with WAVESMITH_DEFER and is not ready; give it to "
+                "wavesmith_prepare first");
+}
+
+Status Plan::checkWorkspace(std::uint64_t workspace, std::uint64_t bytes) const {
+  if (workspace == 0)
+    return error(StatusCode::InvalidArgument, "the workspace is null; the plan needs {} bytes",
+                 workspaceBytes_);
+  if (workspace % kWorkspaceAlignment != 0)
+    return error(StatusCode::InvalidArgument,
+                 "the workspace is at 0x{:x}; it must be aligned to {} bytes", workspace,
+                 kWorkspaceAlignment);
+  if (bytes < workspaceBytes_)
+    return error(StatusCode::InvalidArgument, "the workspace has {} bytes; the plan needs {}",
+                 bytes, workspaceBytes_);
+  return Status::ok();
+}
+
+Status Plan::upload(std::uint64_t workspace, std::uint64_t bytes, hipStream_t stream) {
+  WAVESMITH_TRY(checkReady());
+  if (workspaceBytes_ == 0)
+    return Status::ok();
+  WAVESMITH_TRY(checkWorkspace(workspace, bytes));
+  WAVESMITH_TRY(checkStream(device_->table(), stream));
+  const DeviceScope scope(device_->table());
+  WAVESMITH_TRY(scope.status());
+  // Nobody's while it is neither the former plan's nor this one's.
+  device_->owners.set(workspace, 0);
+  WAVESMITH_TRY(ready()->uploadWork(workspace, stream));
+  device_->owners.set(workspace, id_);
+  return Status::ok();
+}
+
+Status Plan::launch(const AttentionBuffers &buffers, std::uint64_t workspaceBytes,
+                    hipStream_t stream) {
+  WAVESMITH_TRY(checkReady());
+  if (launches_ == 0)
+    return Status::ok();
+  if (workspaceBytes_ > 0) {
+    WAVESMITH_TRY(checkWorkspace(buffers.workspace, workspaceBytes));
+    using Answer = WorkspaceOwners::Answer;
+    const Answer owner = hasLists_ ? device_->owners.ask(buffers.workspace, id_) : Answer::Owned;
+    if (owner == Answer::Never || owner == Answer::Other) [[unlikely]]
+      return error(StatusCode::InvalidArgument,
+                   "the workspace at 0x{:x} holds {}; wavesmith_upload puts this plan's there",
+                   buffers.workspace,
+                   owner == Answer::Never ? "no work lists" : "the work lists of another plan");
+  }
+  WAVESMITH_TRY(checkStream(device_->table(), stream));
+  const DeviceScope scope(device_->table());
+  WAVESMITH_TRY(scope.status());
+  WAVESMITH_TRY(ready()->launch(buffers, stream));
+  device_->counters.launches.fetch_add(1, std::memory_order_relaxed);
+  return Status::ok();
+}
+
+void Plan::fill(wavesmith_plan_info &info) const {
+  info.workspace_bytes = workspaceBytes_;
+  info.workspace_alignment = kWorkspaceAlignment;
+  info.launches = launches_;
+  info.path = explanation_.path;
+  info.ready = ready() != nullptr;
+  info.splits = explanation_.splits;
+  info.rule = explanation_.rule.c_str();
+  info.reason = explanation_.reason.c_str();
+}
+
+Expected<const char *> Plan::explain() {
+  WAVESMITH_TRY(makeReady()); // the origin of its kernels is part of the answer
+  const std::lock_guard lock(mutex_);
+  if (!explained_.empty())
+    return explained_.c_str();
+  nlohmann::ordered_json json;
+  json["kind"] = planKindName(kind_);
+  json["path"] = pathText(explanation_.path);
+  json["rule"] = explanation_.rule;
+  json["reason"] = explanation_.reason;
+  json["values"] = nlohmann::ordered_json::parse(explanation_.values);
+  json["device"] = device_->info().name;
+  json["target"] = device_->info().target;
+  json["splits"] = explanation_.splits;
+  json["launches"] = launches_;
+  json["workspace_bytes"] = workspaceBytes_;
+  json["kernels"] = nlohmann::ordered_json::array();
+  for (const ResolvedKernel &kernel : loaded_->kernels())
+    json["kernels"].push_back({{"name", kernel.kernel->info().name},
+                               {"spec", kernel.kernel->spec().text()},
+                               {"key", kernel.kernel->spec().key()},
+                               {"provider", kernel.provider},
+                               {"compile_ms", kernel.compileMs}});
+  json["flips"] = nlohmann::ordered_json::parse(explanation_.flips);
+  explained_ = json.dump();
+  return explained_.c_str();
+}
+
+HandleTable<Plan> &plans() {
+  static auto &table = *new HandleTable<Plan>(HandleKind::Plan); // outlives every caller
+  return table;
+}
+
+Expected<HandleTable<Plan>::Use> use(wavesmith_plan plan) {
+  const auto handle = reinterpret_cast<std::uint64_t>(plan);
+  HandleTable<Plan>::Use found = plans().use(handle);
+  if (!found)
+    return badHandle(handle, HandleKind::Plan);
+  return found;
+}
+
+Status giveOut(std::shared_ptr<Plan> made, wavesmith_plan *plan, wavesmith_plan_info *info) {
+  if (info) {
+    wavesmith_plan_info filled{};
+    made->fill(filled);
+    WAVESMITH_TRY(writeStruct(info, filled, "info"));
+  }
+  WAVESMITH_ASSIGN(const std::uint64_t handle, plans().add(std::move(made)));
+  *plan = reinterpret_cast<wavesmith_plan>(handle);
+  return Status::ok();
+}
+
+} // namespace wavesmith::capi
+
+using namespace wavesmith;
+using namespace wavesmith::capi;
+
+wavesmith_status wavesmith_plan_destroy(wavesmith_plan plan) {
+  return call("wavesmith_plan_destroy", [&]() -> Status {
+    const auto handle = reinterpret_cast<std::uint64_t>(plan);
+    return plans().remove(handle) ? Status::ok() : badHandle(handle, HandleKind::Plan);
+  });
+}
+
+wavesmith_status wavesmith_plan_get_info(wavesmith_plan plan, wavesmith_plan_info *info) {
+  return call("wavesmith_plan_get_info", [&]() -> Status {
+    WAVESMITH_ASSIGN(const auto found, use(plan));
+    wavesmith_plan_info filled{};
+    found->fill(filled);
+    return writeStruct(info, filled, "info");
+  });
+}
+
+wavesmith_status wavesmith_plan_explain(wavesmith_plan plan, const char **json) {
+  return call("wavesmith_plan_explain", [&]() -> Status {
+    if (!json)
+      return isNull("json");
+    WAVESMITH_ASSIGN(const auto found, use(plan));
+    WAVESMITH_ASSIGN(*json, found->explain());
+    return Status::ok();
+  });
+}
+
+wavesmith_status wavesmith_upload(wavesmith_plan plan, void *workspace, uint64_t workspace_bytes,
+                                  void *stream) {
+  return call("wavesmith_upload", [&]() -> Status {
+    WAVESMITH_ASSIGN(const auto found, use(plan));
+    Status status = found->upload(reinterpret_cast<std::uint64_t>(workspace), workspace_bytes,
+                                  static_cast<hipStream_t>(stream));
+    if (!status.isOk())
+      found->device().counters.refusals.fetch_add(1, std::memory_order_relaxed);
+    return status;
+  });
+}

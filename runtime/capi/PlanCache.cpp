@@ -1,0 +1,91 @@
+#include "runtime/capi/PlanCache.h"
+
+#include <cstring>
+
+namespace wavesmith::capi {
+namespace {
+
+std::uint64_t mix(std::uint64_t hash, std::span<const std::byte> bytes) {
+  // Eight bytes a step, two products: quick, and every bit reaches every other.
+  const auto step = [&](std::uint64_t word) {
+    const auto product = static_cast<unsigned __int128>(hash ^ word) * 0x9e3779b97f4a7c15u;
+    hash = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+  };
+  std::size_t at = 0;
+  for (; at + 8 <= bytes.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, 8);
+    step(word);
+  }
+  std::uint64_t rest = bytes.size();
+  if (at < bytes.size())
+    std::memcpy(&rest, bytes.data() + at, bytes.size() - at);
+  step(rest);
+  return hash;
+}
+
+bool equal(std::span<const std::byte> a, const std::byte *b) {
+  return a.empty() || std::memcmp(a.data(), b, a.size()) == 0;
+}
+
+} // namespace
+
+std::uint64_t PlanCache::hash(const Key &key) {
+  return mix(mix(mix(0x57415645, key.description), key.first), key.second);
+}
+
+PlanCache::Entries::iterator PlanCache::lookup(const Key &key, std::uint64_t hash) {
+  const auto [begin, end] = byHash_.equal_range(hash);
+  for (auto at = begin; at != end; ++at) {
+    const Entry &entry = *at->second;
+    const std::byte *bytes = entry.bytes.data();
+    if (entry.descriptionBytes == key.description.size() && entry.firstBytes == key.first.size() &&
+        entry.bytes.size() == key.description.size() + key.first.size() + key.second.size() &&
+        equal(key.description, bytes) && equal(key.first, bytes + entry.descriptionBytes) &&
+        equal(key.second, bytes + entry.descriptionBytes + entry.firstBytes))
+      return at->second;
+  }
+  return entries_.end();
+}
+
+std::shared_ptr<Plan> PlanCache::find(const Key &key, std::uint64_t hash) {
+  const std::lock_guard lock(mutex_);
+  const auto entry = lookup(key, hash);
+  if (entry == entries_.end())
+    return nullptr;
+  entries_.splice(entries_.begin(), entries_, entry);
+  return entry->plan;
+}
+
+std::shared_ptr<Plan> PlanCache::add(const Key &key, std::uint64_t hash,
+                                     std::shared_ptr<Plan> plan) {
+  Entry entry{hash, key.description.size(), key.first.size(), {}, std::move(plan)};
+  for (const auto part : {key.description, key.first, key.second})
+    entry.bytes.insert(entry.bytes.end(), part.begin(), part.end());
+  Entries evicted; // ends after the lock
+  const std::lock_guard lock(mutex_);
+  if (const auto earlier = lookup(key, hash); earlier != entries_.end())
+    return earlier->plan;
+  entries_.push_front(std::move(entry));
+  byHash_.emplace(hash, entries_.begin());
+  while (entries_.size() > maxEntries_) {
+    const auto last = std::prev(entries_.end());
+    const auto [begin, end] = byHash_.equal_range(last->hash);
+    for (auto at = begin; at != end; ++at)
+      if (at->second == last) {
+        byHash_.erase(at);
+        break;
+      }
+    evicted.splice(evicted.begin(), entries_, last);
+  }
+  return entries_.front().plan;
+}
+
+void PlanCache::clear() {
+  Entries ended;
+  const std::lock_guard lock(mutex_);
+  byHash_.clear();
+  ended.swap(entries_);
+}
+
+} // namespace wavesmith::capi

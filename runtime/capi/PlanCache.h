@@ -1,0 +1,51 @@
+#pragma once
+// Plans by value: the bytes of a description and its lengths. The least recently used go when there
+// are too many; whoever holds one keeps it. Any thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace wavesmith::capi {
+
+class Plan;
+
+class PlanCache {
+public:
+  explicit PlanCache(std::size_t maxEntries) : maxEntries_(maxEntries) {}
+
+  /// A description: its struct with every pointer and `size` cleared, and the lists it points to.
+  struct Key {
+    std::span<const std::byte> description, first, second;
+  };
+  static std::uint64_t hash(const Key &key);
+
+  /// Null when there is none of that value.
+  std::shared_ptr<Plan> find(const Key &key, std::uint64_t hash);
+  /// Keeps the plan; when another thread came first, gives that one's.
+  std::shared_ptr<Plan> add(const Key &key, std::uint64_t hash, std::shared_ptr<Plan> plan);
+  void clear();
+
+private:
+  struct Entry {
+    std::uint64_t hash = 0;
+    std::size_t descriptionBytes = 0, firstBytes = 0;
+    std::vector<std::byte> bytes;
+    std::shared_ptr<Plan> plan;
+  };
+  using Entries = std::list<Entry>;
+
+  Entries::iterator lookup(const Key &key, std::uint64_t hash); ///< with the mutex held
+
+  const std::size_t maxEntries_;
+  std::mutex mutex_;
+  Entries entries_; ///< most recently used first
+  std::unordered_multimap<std::uint64_t, Entries::iterator> byHash_;
+};
+
+} // namespace wavesmith::capi

@@ -1,0 +1,218 @@
+// Compiling and loading ahead: kernels of descriptions, deferred plans and specs by name, in
+// parallel, while the caller's thread reports progress and may cancel.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/capi/Attention.h"
+#include "runtime/capi/Call.h"
+#include "runtime/dispatch/RowKernel.h"
+
+namespace wavesmith::capi {
+namespace {
+
+constexpr std::uint32_t kMaxThreads = 64, kDefaultThreads = 8;
+constexpr std::uint64_t kMaxItems = 1 << 20;
+constexpr std::chrono::milliseconds kReportEvery{500};
+
+void addOnce(std::vector<KernelSpec> &specs, const KernelSpec &spec) {
+  if (std::ranges::find(specs, spec) == specs.end())
+    specs.push_back(spec);
+}
+
+/// What calls of this kind may need, whatever their lengths.
+Status addKernelsOf(const Context &context, const wavesmith_attention *given,
+                    std::vector<KernelSpec> &specs) {
+  wavesmith_attention attention;
+  WAVESMITH_TRY(readAttention(given, attention));
+  WAVESMITH_ASSIGN(const AttentionProblem problem, problemOf(attention, context));
+  WAVESMITH_ASSIGN(const CheckedProblem checked, checkProblem(problem));
+  addOnce(specs, checked.spec);
+  if (attention.splits == 1)
+    return Status::ok();
+  KernelSpec split = checked.spec;
+  split.attention.splitKv = true;
+  addOnce(specs, split);
+  addOnce(specs, combineSpec(problem.target, problem.headDimV, problem.writeLse));
+  return Status::ok();
+}
+
+/// The kernels that are still to be had, taken by several threads.
+class Work {
+public:
+  Work(Device &device, std::vector<KernelSpec> specs) : device_(device), specs_(std::move(specs)) {}
+
+  /// One thread's part: until nothing is left, something failed or it was cancelled.
+  void run() noexcept {
+    for (;;) {
+      std::size_t mine = 0;
+      {
+        const std::lock_guard lock(mutex_);
+        if (stopped_ || next_ == specs_.size())
+          break;
+        mine = next_++;
+      }
+      Status status;
+      std::string name;
+      try {
+        const auto kernel = device_.kernel(specs_[mine]);
+        status = kernel.status();
+        if (kernel)
+          name = kernel->kernel->info().name;
+      } catch (const std::exception &exception) {
+        status = Status(StatusCode::ResourceExhausted, exception.what());
+      }
+      const std::lock_guard lock(mutex_);
+      if (status.isOk()) {
+        ++done_;
+        last_ = std::move(name);
+      } else if (failure_.isOk()) {
+        failure_ = std::move(status);
+        stopped_ = true;
+      }
+      changed_.notify_all();
+    }
+    const std::lock_guard lock(mutex_);
+    ++ended_;
+    changed_.notify_all();
+  }
+
+  /// Reports until `threads` have ended.
+  Status wait(std::size_t threads, const wavesmith_prepare_options &options) {
+    const auto start = std::chrono::steady_clock::now();
+    std::optional<std::size_t> reported;
+    bool cancelled = false;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      const std::size_t done = done_;
+      const bool ended = ended_ == threads;
+      wavesmith_progress progress{};
+      progress.size = sizeof progress;
+      progress.done = static_cast<std::uint32_t>(done);
+      progress.total = static_cast<std::uint32_t>(specs_.size());
+      progress.seconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      const std::string kernel = last_;
+      progress.kernel = kernel.c_str();
+      lock.unlock();
+      const bool asks = options.progress && !cancelled && !(ended && reported == done);
+      const bool stop = asks && options.progress(options.user, &progress) != 0;
+      lock.lock();
+      reported = done;
+      if (stop)
+        cancelled = stopped_ = true;
+      if (ended)
+        break;
+      changed_.wait_for(lock, kReportEvery, [&] { return done_ != done || ended_ == threads; });
+    }
+    if (!failure_.isOk())
+      return failure_;
+    if (cancelled && done_ < specs_.size())
+      return error(StatusCode::Cancelled, "cancelled when {} of {} kernels were ready", done_,
+                   specs_.size());
+    return Status::ok();
+  }
+
+private:
+  Device &device_;
+  const std::vector<KernelSpec> specs_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t next_ = 0, done_ = 0, ended_ = 0;
+  bool stopped_ = false;
+  std::string last_;
+  Status failure_;
+};
+
+Status checkList(const void *list, std::uint64_t count, std::string_view name) {
+  if (count > kMaxItems)
+    return error(StatusCode::InvalidArgument, "{} has {} entries; at most {}", name, count,
+                 kMaxItems);
+  if (count > 0 && !list)
+    return isNull(name);
+  return Status::ok();
+}
+
+Status prepare(const Context &context, const wavesmith_prepare_options &options) {
+  WAVESMITH_TRY(checkList(options.attentions, options.attention_count, "attentions"));
+  WAVESMITH_TRY(checkList(options.plans, options.plan_count, "plans"));
+  WAVESMITH_TRY(checkList(options.specs, options.spec_count, "specs"));
+  if (options.threads > kMaxThreads || options.reserved != 0)
+    return error(StatusCode::InvalidArgument, "threads is {}, reserved {}; want 0 to {}, and 0",
+                 options.threads, options.reserved, kMaxThreads);
+
+  std::vector<KernelSpec> specs;
+  for (std::uint64_t i = 0; i < options.attention_count; ++i)
+    if (const Status status = addKernelsOf(context, options.attentions[i], specs); !status.isOk())
+      return status.withContext(fmt::format("attentions[{}]", i));
+  std::vector<HandleTable<Plan>::Use> deferred;
+  for (std::uint64_t i = 0; i < options.plan_count; ++i) {
+    Expected<HandleTable<Plan>::Use> plan = use(options.plans[i]);
+    if (!plan)
+      return plan.status().withContext(fmt::format("plans[{}]", i));
+    if (&(*plan)->device() != context.device.get())
+      return error(StatusCode::InvalidArgument, "plans[{}] is of another context", i);
+    for (const KernelSpec &spec : (*plan)->kernels())
+      addOnce(specs, spec);
+    deferred.push_back(*std::move(plan));
+  }
+  for (std::uint64_t i = 0; i < options.spec_count; ++i) {
+    if (!options.specs[i])
+      return isNull(fmt::format("specs[{}]", i));
+    const Expected<KernelSpec> spec = KernelSpec::parse(options.specs[i]);
+    if (!spec)
+      return spec.status().withContext(fmt::format("specs[{}]", i));
+    if (spec->target != context.device->info().target)
+      return error(StatusCode::InvalidArgument, "specs[{}] is for {}, the device is a {}", i,
+                   spec->target, context.device->info().target);
+    addOnce(specs, *spec);
+  }
+
+  const std::uint32_t cpus = std::max(1u, std::thread::hardware_concurrency());
+  const std::size_t threads = std::min<std::size_t>(
+      specs.size(), options.threads ? options.threads : std::min(cpus, kDefaultThreads));
+  Work work(*context.device, std::move(specs));
+  std::vector<std::jthread> pool;
+  Status waited;
+  try {
+    while (pool.size() < threads)
+      pool.emplace_back([&] { work.run(); });
+  } catch (const std::system_error &) {
+    // No further thread is to be had: those that are there do the work, or this one.
+    if (pool.empty()) {
+      work.run();
+      return work.wait(1, options);
+    }
+  }
+  waited = work.wait(pool.size(), options);
+  pool.clear();
+  WAVESMITH_TRY(waited);
+  for (const HandleTable<Plan>::Use &plan : deferred)
+    WAVESMITH_TRY(plan->makeReady());
+  return Status::ok();
+}
+
+} // namespace
+} // namespace wavesmith::capi
+
+using namespace wavesmith;
+using namespace wavesmith::capi;
+
+wavesmith_status wavesmith_prepare(wavesmith_context context,
+                                   const wavesmith_prepare_options *options) {
+  return call("wavesmith_prepare", [&]() -> Status {
+    WAVESMITH_ASSIGN(const auto found, use(context));
+    wavesmith_prepare_options given;
+    WAVESMITH_TRY(
+        readStruct(options, given, offsetof(wavesmith_prepare_options, plans), "options"));
+    return prepare(*found, given);
+  });
+}
