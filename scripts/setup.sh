@@ -12,7 +12,7 @@ packages=(
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools liblld-22-dev lld-22
   clang-22 clang-format-22 clang-tidy-22 libclang-rt-22-dev
   libamdhip64-dev libamd-comgr-dev
-  libfmt-dev libcli11-dev nlohmann-json3-dev libssl-dev libhiredis-dev libsqlite3-dev
+  libfmt-dev libcli11-dev nlohmann-json3-dev libssl-dev libhiredis-dev redis-tools libsqlite3-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   ninja-build ccache cmake pkg-config g++ python3 python3-dev python3-venv
 )

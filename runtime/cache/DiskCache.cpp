@@ -4,13 +4,13 @@
 #include <array>
 #include <ctime>
 
+#include "runtime/cache/CacheFiles.h"
 #include "runtime/support/FileLock.h"
 #include "runtime/support/Log.h"
 
 namespace wavesmith {
 namespace {
 
-constexpr std::string_view kSuffix = ".wsobj", kDamagedSuffix = ".damaged", kLockSuffix = ".lock";
 constexpr int kDamagedNames = 16; ///< of one entry
 constexpr std::int64_t kSecond = 1'000'000'000;
 // A hit moves its entry up the LRU order at most this often: a write per hit buys nothing.
@@ -32,23 +32,12 @@ private:
   FileLock lock_;
 };
 
-/// An entry that a process of ours may have been asked for: the header must say the same.
-Status matches(const Envelope &envelope, const KernelSpec &spec, const std::string &buildKey) {
-  if (envelope.specText != spec.text() || envelope.specKey != spec.key())
-    return error(StatusCode::Corrupt, "it holds [{}] instead of [{}]", envelope.specText,
-                 spec.text());
-  if (envelope.buildKey != buildKey)
-    return error(StatusCode::Corrupt, "it is of build key {} instead of {}", envelope.buildKey,
-                 buildKey);
-  return Status::ok();
-}
-
 } // namespace
 
 DiskCache::DiskCache(DiskCacheOptions options) : options_(std::move(options)) {}
 
 std::string DiskCache::entryName(const KernelSpec &spec) const {
-  return fmt::format("{}-{}{}", spec.key(), buildKey(spec, options_.toolchain), kSuffix);
+  return fmt::format("{}-{}{}", spec.key(), buildKey(spec, options_.toolchain), kEntrySuffix);
 }
 
 std::string DiskCache::entryPath(const KernelSpec &spec) const {
@@ -105,21 +94,15 @@ Expected<SharedCodeObject> DiskCache::get(const KernelSpec &spec) {
       setAside(*at, entry, status);
     return miss();
   }
-  const Expected<Envelope> envelope = decodeEnvelope(*bytes);
-  const Status status = envelope ? matches(*envelope, spec, build) : envelope.status();
-  if (!status.isOk()) {
-    setAside(*at, entry, status);
+  Expected<SharedCodeObject> object = openEnvelope(*bytes, spec, build, name());
+  if (!object) {
+    setAside(*at, entry, object.status());
     return miss();
   }
   if (nowNs() - entry.modifiedNs > kTouchAfter)
     at->touch(entry.name).ignoreError("a read-only cache has no LRU order to keep");
-  auto object = std::make_shared<CodeObjectBlob>();
-  object->bytes.assign(envelope->payload.begin(), envelope->payload.end());
-  object->kernelName = envelope->kernelName;
-  object->provider = name();
-  object->verification = envelope->verification;
   ++hits_;
-  return SharedCodeObject(std::move(object));
+  return object;
 }
 
 void DiskCache::setAside(const Directory &at, const FileEntry &entry, const Status &reason) {
@@ -198,7 +181,7 @@ std::vector<KernelSpec> DiskCache::list() const {
     return specs;
   }
   for (const FileEntry &file : *files) {
-    if (!file.name.ends_with(kSuffix))
+    if (!file.name.ends_with(kEntrySuffix))
       continue;
     const auto bytes = at->read(file.name, kMaxEnvelopeBytes);
     if (!bytes) {
@@ -233,7 +216,7 @@ Status DiskCache::prune(std::uint64_t maxBytes) {
     // What is damaged is kept for a look, but is the first to go.
     if (file.name.ends_with(kDamagedSuffix))
       file.modifiedNs = 0;
-    else if (!file.name.ends_with(kSuffix))
+    else if (!file.name.ends_with(kEntrySuffix))
       file.bytes = 0;
     total += file.bytes;
   }
@@ -249,6 +232,11 @@ Status DiskCache::prune(std::uint64_t maxBytes) {
     log::info("cache", "entry evicted name={} bytes={}", file.name, file.bytes);
   }
   return Status::ok();
+}
+
+Status DiskCache::remove(const std::string &name) {
+  const Directory *at = directory(Directory::Create::No);
+  return at ? at->remove(name) : Status::ok();
 }
 
 DiskCacheCounters DiskCache::counters() const {

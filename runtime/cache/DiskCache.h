@@ -48,6 +48,8 @@ public:
   /// Evicts the least recently used entries until at most `maxBytes` remain; the rest of dead
   /// writers goes too.
   Status prune(std::uint64_t maxBytes);
+  /// Removes the file of that name, if it is there.
+  Status remove(const std::string &name);
   DiskCacheCounters counters() const;
   /// Path of the entry of a spec, whether it exists or not.
   std::string entryPath(const KernelSpec &spec) const;

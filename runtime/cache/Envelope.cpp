@@ -114,4 +114,21 @@ Expected<Envelope> decodeEnvelope(std::span<const std::byte> bytes) {
   return envelope;
 }
 
+Expected<SharedCodeObject> openEnvelope(std::span<const std::byte> bytes, const KernelSpec &spec,
+                                        std::string_view buildKey, std::string_view provider) {
+  WAVESMITH_ASSIGN(const Envelope envelope, decodeEnvelope(bytes));
+  if (envelope.specText != spec.text() || envelope.specKey != spec.key())
+    return error(StatusCode::Corrupt, "it holds [{}] instead of [{}]", envelope.specText,
+                 spec.text());
+  if (envelope.buildKey != buildKey)
+    return error(StatusCode::Corrupt, "it is of build key {} instead of {}", envelope.buildKey,
+                 buildKey);
+  auto object = std::make_shared<CodeObjectBlob>();
+  object->bytes.assign(envelope.payload.begin(), envelope.payload.end());
+  object->kernelName = envelope.kernelName;
+  object->provider = provider;
+  object->verification = envelope.verification;
+  return SharedCodeObject(std::move(object));
+}
+
 } // namespace wavesmith

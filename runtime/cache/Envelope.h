@@ -33,5 +33,8 @@ std::vector<std::byte> encodeEnvelope(const CodeObjectBlob &blob, const KernelSp
                                       const Toolchain &toolchain);
 /// Corrupt, naming what does not fit, unless every checksum holds.
 Expected<Envelope> decodeEnvelope(std::span<const std::byte> bytes);
+/// The object of header and payload, if it is the one asked for; else Corrupt, naming both sides.
+Expected<SharedCodeObject> openEnvelope(std::span<const std::byte> bytes, const KernelSpec &spec,
+                                        std::string_view buildKey, std::string_view provider);
 
 } // namespace wavesmith

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "runtime/provider/EmulatorVerifier.h"
 #include "runtime/support/Env.h"
 #include "runtime/support/Log.h"
 
@@ -18,6 +19,10 @@ std::vector<std::shared_ptr<Provider>> makeProviders(KernelStoreOptions options)
     options.bundles.toolchain = options.jit.toolchain;
     providers.push_back(std::make_shared<BundleProvider>(std::move(options.bundles)));
   }
+  if (options.remote) {
+    options.remote->toolchain = options.jit.toolchain;
+    providers.push_back(std::make_shared<RemoteCache>(*std::move(options.remote)));
+  }
   providers.push_back(std::make_shared<JitProvider>(std::move(options.jit)));
   return providers;
 }
@@ -27,9 +32,23 @@ std::vector<std::shared_ptr<Provider>> makeProviders(KernelStoreOptions options)
 Expected<KernelStoreOptions> KernelStoreOptions::fromEnvironment() {
   KernelStoreOptions options;
   WAVESMITH_ASSIGN(options.jit, JitOptions::fromEnvironment());
+  WAVESMITH_ASSIGN(const bool verify, env::verifyKernels());
+  if (verify)
+    options.verifyOnEmulator();
   options.bundles.directories = env::bundleDirectories();
   WAVESMITH_ASSIGN(options.bundles.anyToolchain, env::anyBundleToolchain());
   WAVESMITH_ASSIGN(const std::uint64_t maxBytes, env::cacheSizeBytes());
+  if (const std::string url = env::get("WAVESMITH_REMOTE"); !url.empty()) {
+    if (!RedisClient::supported())
+      return Status(
+          StatusCode::Unsupported,
+          "WAVESMITH_REMOTE is set, but this build has no Redis client; unset it, or build "
+          "with hiredis and -DWAVESMITH_REDIS=ON");
+    options.remote.emplace();
+    WAVESMITH_ASSIGN(options.remote->address, RedisAddress::parse(url));
+    WAVESMITH_ASSIGN(const std::uint64_t timeout, env::remoteTimeoutMs());
+    options.remote->timeout = std::chrono::milliseconds(timeout);
+  }
   Expected<std::string> directory = env::cacheDirectory();
   if (!directory) {
     log::warn("cache", "going on without the disk cache: {}", directory.status().message());
@@ -39,6 +58,14 @@ Expected<KernelStoreOptions> KernelStoreOptions::fromEnvironment() {
     options.disk->maxBytes = maxBytes;
   }
   return options;
+}
+
+void KernelStoreOptions::verifyOnEmulator() {
+  verifiedOnly = true;
+  jit.verify = [verifier = VerifierOptions{.program = env::get("WAVESMITH_VERIFIER")}](
+                   const KernelSpec &spec, const SharedCodeObject &object) {
+    return wavesmith::verifyOnEmulator(spec, object, verifier);
+  };
 }
 
 KernelStore::KernelStore(KernelStoreOptions options)

@@ -1,6 +1,6 @@
 #pragma once
 // The composition that the planner asks: memory cache (single flight) over the chain disk ->
-// bundles -> JIT.
+// bundles -> remote -> JIT.
 // One per process is enough; any thread.
 
 #include <atomic>
@@ -11,6 +11,7 @@
 #include "runtime/bundle/BundleProvider.h"
 #include "runtime/cache/DiskCache.h"
 #include "runtime/cache/MemoryCache.h"
+#include "runtime/cache/RemoteCache.h"
 #include "runtime/provider/JitProvider.h"
 #include "runtime/provider/ProviderChain.h"
 
@@ -18,7 +19,7 @@ namespace wavesmith {
 
 struct KernelLookup {
   SharedCodeObject object;
-  std::string provider; ///< who served this call: "memory", "disk", "bundle", "jit"
+  std::string provider; ///< who served this call: "memory", "disk", "bundle", "remote", "jit"
   double compileMs = 0; ///< of this call; 0 unless it compiled
   double lookupMs = 0;  ///< wall time of this call
 };
@@ -32,9 +33,12 @@ struct KernelStoreOptions {
   std::uint64_t memoryBytes = std::uint64_t{256} << 20;
   std::optional<DiskCacheOptions> disk; ///< none: no disk cache
   BundleOptions bundles;
+  std::optional<RemoteOptions> remote; ///< none: no remote cache
   JitOptions jit;
   bool verifiedOnly = false; ///< objects without a verification record are misses
 
+  /// Verified objects only, and what is compiled is verified before anybody gets it.
+  void verifyOnEmulator();
   /// As the environment says. Without a usable cache directory there is a warning and no disk
   /// cache; a malformed variable is an error.
   static Expected<KernelStoreOptions> fromEnvironment();

@@ -3,10 +3,10 @@
 #include <chrono>
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include "runtime/support/Env.h"
 #include "runtime/support/Log.h"
+#include "runtime/support/OwnDirectory.h"
 
 namespace wavesmith {
 namespace {
@@ -32,20 +32,9 @@ Expected<JitOptions> JitOptions::fromEnvironment() {
 JitProvider::JitProvider(JitOptions options) : options_(std::move(options)) {}
 
 std::vector<std::string> compilerLibraryCandidates() {
-  // The object file that this code was linked into: libwavesmith.so or an executable.
-  Dl_info info{};
-  if (!::dladdr(reinterpret_cast<const void *>(&compilerLibraryCandidates), &info) ||
-      !info.dli_fname)
+  const std::string directory = ownDirectory();
+  if (directory.empty())
     return {kLibraryName};
-  std::string self = info.dli_fname;
-  if (self.find('/') == std::string::npos || self.front() != '/') {
-    // A non-PIC executable reports argv[0], which may be relative to a directory since left.
-    std::string link(4096, '\0');
-    const ssize_t length = ::readlink("/proc/self/exe", link.data(), link.size());
-    if (length > 0)
-      self = link.substr(0, static_cast<std::size_t>(length));
-  }
-  const std::string directory = self.substr(0, self.rfind('/'));
   return {directory + "/" + kLibraryName, directory + "/../lib/" + kLibraryName};
 }
 

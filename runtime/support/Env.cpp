@@ -21,7 +21,12 @@ constexpr std::array kVariables = {
              "bundles of prebuilt kernels: directories, separated by \":\""},
     Variable{"WAVESMITH_BUNDLE_TOOLCHAIN", "any",
              "any, or same: bundles of another toolchain are not used"},
+    Variable{"WAVESMITH_REMOTE", "",
+             "a cache for many machines: redis://[:password@]host[:port][/db]"},
+    Variable{"WAVESMITH_REMOTE_TIMEOUT", "500", "of one call to it, in milliseconds"},
     Variable{"WAVESMITH_JIT", "auto", "auto, or forbid: a cache miss is an error"},
+    Variable{"WAVESMITH_VERIFY", "off",
+             "off, or emulator: only kernels that passed their verification are used"},
     Variable{"WAVESMITH_DEVICE", "auto", "auto, hip or emulator"},
     Variable{"WAVESMITH_EMULATOR", "", "emulator options: chip=...,order=...,seed=...,checks=..."},
     Variable{"WAVESMITH_POLICY", "", "BF16 or FP8: the name of a preset, or a policy file"},
@@ -30,6 +35,8 @@ constexpr std::array kVariables = {
              "path of the emulator's HIP library; default beside our own"},
     Variable{"WAVESMITH_COMPILER_LIBRARY", "",
              "path of libwavesmith-compiler.so; default beside our own library or executable"},
+    Variable{"WAVESMITH_VERIFIER", "",
+             "path of wavesmith-verify; default beside our own library or executable"},
     Variable{"WAVESMITH_TEMPLATE_DIR", "", "kernel templates to use instead of the built-in ones"},
     Variable{"WAVESMITH_DUMP_DIR", "", "write the IR after every compiler pass there"},
     Variable{"WAVESMITH_REPRODUCER_DIR", "",
@@ -38,6 +45,8 @@ constexpr std::array kVariables = {
     Variable{"HOME", "", "home directory, for the default cache directory"},
     Variable{"TMPDIR", "/tmp", "temporary files"},
 };
+
+constexpr std::uint64_t kMaxRemoteTimeoutMs = 600'000;
 
 const Variable *lookup(std::string_view name) {
   for (const Variable &variable : kVariables)
@@ -88,8 +97,7 @@ Expected<std::string> cacheDirectory() {
                                       "XDG_CACHE_HOME and HOME is set to an absolute path");
 }
 
-Expected<std::uint64_t> cacheSizeBytes() {
-  const std::string text = get("WAVESMITH_CACHE_SIZE");
+Expected<std::uint64_t> parseBytes(std::string_view text) {
   std::uint64_t value = 0;
   const char *end = text.data() + text.size();
   auto [rest, code] = std::from_chars(text.data(), end, value);
@@ -104,9 +112,28 @@ Expected<std::uint64_t> cacheSizeBytes() {
   }
   if (code != std::errc() || rest != end ||
       value > (std::numeric_limits<std::uint64_t>::max() >> shift))
-    return error(StatusCode::InvalidArgument,
-                 "WAVESMITH_CACHE_SIZE is \"{}\"; expected bytes such as 500M or 2G", text);
+    return error(StatusCode::InvalidArgument, "is \"{}\"; expected bytes such as 500M or 2G", text);
   return value << shift;
+}
+
+Expected<std::uint64_t> cacheSizeBytes() {
+  const std::string text = get("WAVESMITH_CACHE_SIZE");
+  Expected<std::uint64_t> bytes = parseBytes(text);
+  if (!bytes)
+    return error(StatusCode::InvalidArgument, "WAVESMITH_CACHE_SIZE {}", bytes.status().message());
+  return bytes;
+}
+
+Expected<std::uint64_t> remoteTimeoutMs() {
+  const std::string text = get("WAVESMITH_REMOTE_TIMEOUT");
+  std::uint64_t value = 0;
+  const char *end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, value);
+  if (code != std::errc() || rest != end || value < 1 || value > kMaxRemoteTimeoutMs)
+    return error(StatusCode::InvalidArgument,
+                 "WAVESMITH_REMOTE_TIMEOUT is \"{}\"; expected milliseconds from 1 to {}", text,
+                 kMaxRemoteTimeoutMs);
+  return value;
 }
 
 Expected<bool> jitAllowed() {
@@ -115,6 +142,14 @@ Expected<bool> jitAllowed() {
     return error(StatusCode::InvalidArgument, "WAVESMITH_JIT is \"{}\"; expected auto or forbid",
                  text);
   return text == "auto";
+}
+
+Expected<bool> verifyKernels() {
+  const std::string text = get("WAVESMITH_VERIFY");
+  if (text != "off" && text != "emulator")
+    return error(StatusCode::InvalidArgument,
+                 "WAVESMITH_VERIFY is \"{}\"; expected off or emulator", text);
+  return text == "emulator";
 }
 
 std::vector<std::string> bundleDirectories() { return splitPaths(get("WAVESMITH_BUNDLES")); }

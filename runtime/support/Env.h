@@ -31,10 +31,17 @@ std::string codeEnvironment();
 /// WAVESMITH_CACHE_DIR, else $XDG_CACHE_HOME/wavesmith, else $HOME/.cache/wavesmith; NotFound
 /// without any of them.
 Expected<std::string> cacheDirectory();
-/// WAVESMITH_CACHE_SIZE in bytes; accepts a number with an optional suffix K, M, G or T.
+/// A number with an optional suffix K, M, G or T. The error does not say what the text is for.
+Expected<std::uint64_t> parseBytes(std::string_view text);
+/// WAVESMITH_CACHE_SIZE, as parseBytes has it.
 Expected<std::uint64_t> cacheSizeBytes();
 /// Whether WAVESMITH_JIT allows compiling: "auto" yes, "forbid" no, others InvalidArgument.
 Expected<bool> jitAllowed();
+/// WAVESMITH_REMOTE_TIMEOUT.
+Expected<std::uint64_t> remoteTimeoutMs();
+/// Whether WAVESMITH_VERIFY asks for verified kernels: "emulator" yes, "off" no, others
+/// InvalidArgument.
+Expected<bool> verifyKernels();
 /// WAVESMITH_BUNDLES, taken apart.
 std::vector<std::string> bundleDirectories();
 /// "a:b" taken apart; empty parts are none.

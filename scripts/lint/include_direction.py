@@ -22,6 +22,7 @@ _RUNTIME = _DISPATCH + (
     "runtime/verify",
     "runtime/exec",
     "runtime/session",
+    "runtime/judge",
     "runtime/capi",
     "include",
 )
@@ -42,6 +43,7 @@ TABLE = {
     "runtime/verify": (_DISPATCH, ("fmt/",)),
     "runtime/exec": (_OBJECT + _HIP + _JSON, ("fmt/", "nlohmann/")),
     "runtime/session": (_DISPATCH + ("runtime/verify", "runtime/exec"), ("fmt/", "nlohmann/")),
+    "runtime/judge": (_RUNTIME, ("fmt/",)),
     "runtime/capi": (_DISPATCH + ("include",), ("fmt/", "nlohmann/")),
     "include": ((), ()),
     "emulator/hip": (_OBJECT + ("emulator",), ("fmt/", "hip/", "nlohmann/")),
@@ -49,6 +51,7 @@ TABLE = {
     "dialects": ((), _LLVM + ("fmt/",)),
     "compiler": (_PROVIDER + _COMPILER, _LLVM + ("fmt/",)),
     "tools/wavesmith-opt": (_RUNTIME + _COMPILER, _LLVM + ("fmt/",)),
+    "tools/wavesmith-verify": (_RUNTIME, ("fmt/",)),
     "tools/wavesmith-compile": (_RUNTIME + _COMPILER, ("fmt/",)),
     "tools": (_RUNTIME + ("emulator",), ("fmt/", "CLI/", "nlohmann/", "amd_comgr/")),
     "tests": (

@@ -154,7 +154,7 @@ class BadInput(CliTest):
         self.assertFalse((self.dir / "t.json").exists())
 
     def test_subcommands_of_later_versions(self):
-        for name in ("explain", "bench", "tune", "cache", "calibrate"):
+        for name in ("explain", "bench", "tune", "calibrate"):
             self.refused([name, "list", "--anything", "7"], name, "not supported yet")
 
     def refusedBuild(self, *words, **changes):
@@ -165,6 +165,7 @@ class BadInput(CliTest):
 
     def test_build(self):
         self.refusedBuild("gfx941", targets="gfx942,gfx941")
+        self.refusedBuild("--split-kv", "maybe", split_kv="maybe")
         self.refusedBuild("--targets", targets="gfx942,")
         self.refusedBuild("e4m3fnuz", dtypes="bf16,e4m3")
         self.refusedBuild("int4", dtypes="int4")

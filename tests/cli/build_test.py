@@ -13,7 +13,7 @@ from cli import BINARY, ENVIRONMENT, HAVE_COMPILER, CliTest
 
 
 class Build(CliTest):
-    ARGS = ("build", "--targets", "gfx942", "--head-dims", "64x64", "-o", "out")
+    ARGS = ("build", "--targets", "gfx942", "--head-dims", "64x64", "--split-kv", "no", "-o", "out")
 
     @unittest.skipUnless(HAVE_COMPILER, "this build has no compiler")
     def test_build_and_inspect(self):

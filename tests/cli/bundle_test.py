@@ -14,7 +14,7 @@ LENGTHS = ("--lens", "33:70,1:1", "--verify")
 
 @unittest.skipUnless(HAVE_COMPILER, "this build has no compiler")
 class Bundle(CliTest):
-    ARGS = ("build", "--targets", "gfx942", "--head-dims", "64x64")
+    ARGS = ("build", "--targets", "gfx942", "--head-dims", "64x64", "--split-kv", "no")
 
     def build(self, directory="a", causal="no", **env):
         return self.json("build", *self.ARGS, "--causal", causal, "-o", directory, **env)
@@ -128,6 +128,16 @@ class Bundle(CliTest):
         self.assertEqual(len(os.listdir(self.dir / "a")), 2)
         manifest = json.loads((self.dir / "a" / "manifest.json").read_text())
         self.assertEqual(manifest["targets"], ["gfx942"])
+
+    def test_long_prompts_are_served_too(self):
+        """By default a bundle holds what any plan asks for: split kernels and their reducer."""
+        args = ("--targets", "gfx942", "--head-dims", "64x64", "--causal", "no")
+        built = self.json("build", "build", *args, "-o", "a")["kernels"]
+        self.assertEqual(len(built), 3)
+        env = {"WAVESMITH_BUNDLES": str(self.dir / "a"), "WAVESMITH_JIT": "forbid"}
+        env["WAVESMITH_CACHE_DIR"] = "off"
+        ran = self.json("run", *RUN, "--lens", "5:2000", "--splits", "4", "--verify", **env)
+        self.assertEqual(len(ran["kernels"]), 2)
 
     def test_other_toolchain(self):
         self.build()

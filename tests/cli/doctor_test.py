@@ -22,7 +22,13 @@ class Doctor(CliTest):
 
     def test_fine(self):
         found = self.doctor()
-        self.assertEqual(set(found), {"version", "hip", "emulator", "device", "compiler", "cache"})
+        self.assertEqual(
+            set(found),
+            {
+                *("version", "hip", "emulator", "device", "compiler", "cache"),
+                *("bundles", "remote", "policy"),
+            },
+        )
         self.assertIn(str(self.cache), found["cache"]["detail"])
         self.assertIn("gfx942", found["device"]["detail"])
         code, out, err = self.wavesmith("doctor")
@@ -34,6 +40,41 @@ class Doctor(CliTest):
 
     def test_jit_variable(self):
         self.doctor(["compiler"], WAVESMITH_JIT="perhaps")
+
+    def test_bundles(self):
+        bundles = f"{self.dir / 'none'}:{self.dir / 'damaged'}"
+        (self.dir / "damaged").mkdir()
+        (self.dir / "damaged" / "manifest.json").write_text("{}")
+        found = self.doctor(warnings=["bundles"], WAVESMITH_BUNDLES=bundles)
+        self.assertIn("none/manifest.json", found["bundles"]["detail"])
+        self.assertIn("damaged/manifest.json", found["bundles"]["detail"])
+        self.doctor(["bundles"], WAVESMITH_BUNDLE_TOOLCHAIN="all")
+        if HAVE_COMPILER:
+            args = ("--targets", "gfx942", "--head-dims", "64x64", "--causal", "no", "--split-kv", "no")
+            self.wavesmith("build", *args, "-o", "out")
+            found = self.doctor(WAVESMITH_BUNDLES=str(self.dir / "out"))
+            self.assertIn("1 kernels for gfx942", found["bundles"]["detail"])
+
+    def test_remote(self):
+        found = self.doctor(warnings=["remote"], WAVESMITH_REMOTE="redis://:secret@127.0.0.1:1")
+        self.assertIn("redis://127.0.0.1:1/0", found["remote"]["detail"])
+        found = self.doctor(["remote"], WAVESMITH_REMOTE="redis://127.0.0.1:x")
+        self.assertIn("the port is", found["remote"]["detail"])
+        self.doctor(
+            ["remote"],
+            WAVESMITH_REMOTE="redis://127.0.0.1",
+            WAVESMITH_REMOTE_TIMEOUT="soon",
+        )
+
+    def test_policy(self):
+        self.assertIn("verification off", self.doctor()["policy"]["detail"])
+        self.doctor(["policy"], WAVESMITH_VERIFY="perhaps")
+        if HAVE_COMPILER:
+            found = self.doctor(WAVESMITH_VERIFY="emulator")
+            self.assertIn("which works", found["policy"]["detail"])
+            self.doctor(["policy"], WAVESMITH_VERIFY="emulator", WAVESMITH_VERIFIER="/nowhere")
+        found = self.doctor(WAVESMITH_JIT="forbid") if HAVE_COMPILER else {}
+        self.assertIn("forbidden", found.get("policy", {}).get("detail", "forbidden"))
 
     def test_no_emulator(self):
         self.doctor(["emulator", "device"], WAVESMITH_EMULATOR_LIBRARY="/nowhere/e.so")

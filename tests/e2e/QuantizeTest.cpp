@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/judge/QuantizeModel.h"
 #include "runtime/verify/BFloat16.h"
-#include "tests/e2e/QuantizeModel.h"
 #include "tests/e2e/RowDevice.h"
 
 namespace wavesmith::testing {

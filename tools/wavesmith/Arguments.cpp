@@ -204,10 +204,4 @@ Status checkTracePath(std::string_view flag, std::string_view path) {
                flag, path);
 }
 
-Status refuseLater(std::string_view flag, bool given) {
-  if (!given)
-    return Status::ok();
-  return error(StatusCode::Unsupported, "{}: not supported yet", flag);
-}
-
 } // namespace wavesmith::cli

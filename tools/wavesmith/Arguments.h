@@ -31,9 +31,6 @@ Expected<std::vector<std::string>> parseList(std::string_view flag, std::string_
 Status checkWord(std::string_view flag, std::string_view text,
                  const std::vector<std::string_view> &words);
 
-/// An error when a flag that a later version will serve was given.
-Status refuseLater(std::string_view flag, bool given);
-
 /// "flag: message" for an error of a library that does not know the flag's name.
 template <typename T> Expected<T> withFlag(std::string_view flag, Expected<T> value) {
   if (value)

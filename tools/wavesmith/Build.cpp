@@ -19,6 +19,7 @@
 
 #include "runtime/bundle/BundleWriter.h"
 #include "runtime/cache/KernelStore.h"
+#include "runtime/dispatch/RowKernel.h"
 #include "runtime/spec/KernelSpec.h"
 #include "runtime/support/Files.h"
 #include "runtime/support/Status.h"
@@ -38,8 +39,8 @@ struct Built {
   Status status;
 };
 
-Status makeOne(KernelStore &store, BundleWriter &writer, Built &kernel) {
-  if (writer.keep(kernel.spec, false)) {
+Status makeOne(KernelStore &store, BundleWriter &writer, bool verified, Built &kernel) {
+  if (writer.keep(kernel.spec, verified)) {
     kernel.provider = "bundle";
     return Status::ok();
   }
@@ -52,7 +53,7 @@ Status makeOne(KernelStore &store, BundleWriter &writer, Built &kernel) {
 }
 
 /// All of them, `jobs` at a time; the first error in the specs' order.
-Status makeAll(KernelStore &store, BundleWriter &writer, std::vector<Built> &kernels,
+Status makeAll(KernelStore &store, BundleWriter &writer, bool verified, std::vector<Built> &kernels,
                std::size_t jobs) {
   Progress progress(kernels.size());
   std::atomic<std::size_t> next{0};
@@ -62,7 +63,7 @@ Status makeAll(KernelStore &store, BundleWriter &writer, std::vector<Built> &ker
     for (std::size_t job = 0; job < std::min(jobs, kernels.size()); ++job)
       workers.emplace_back([&] {
         for (std::size_t at; (at = next.fetch_add(1)) < kernels.size() && !failed;) {
-          kernels[at].status = makeOne(store, writer, kernels[at]);
+          kernels[at].status = makeOne(store, writer, verified, kernels[at]);
           if (!kernels[at].status.isOk())
             failed = true;
           progress.done(kernels[at].spec.kernelName());
@@ -94,10 +95,14 @@ public:
     app.add_option("--dtypes", dtypes_, "bf16, fp8 or both: bf16,fp8")->default_val("bf16");
     app.add_option("--head-dims", headDims_, "192x128,128x128,64x64,256x256; default: all");
     app.add_option("--causal", causal_, "yes, no or both")->default_val("both");
+    app.add_option("--split-kv", splitKv_,
+                   "yes, no or both: kernels of prompts whose keys are cut, with their reducer")
+        ->default_val("both");
     app.add_option("-o,--output", output_, "Directory for the objects and manifest.json")
         ->required();
     app.add_option("--jobs", jobs_, "Compiles at a time; default: all cores");
-    app.add_flag("--verify", verify_, "Not supported yet");
+    app.add_flag("--verify", verify_,
+                 "Run each kernel on the emulator first; only those that pass go into the bundle");
   }
 
   Expected<Result> run() override {
@@ -105,11 +110,14 @@ public:
     WAVESMITH_TRY(checkOutput());
     const auto start = std::chrono::steady_clock::now();
     WAVESMITH_ASSIGN(KernelStoreOptions options, KernelStoreOptions::fromEnvironment());
+    if (verify_)
+      options.verifyOnEmulator();
+    verify_ = options.verifiedOnly;
     options.bundles.anyToolchain = false; // the manifest names one toolchain, ours
     KernelStore store(std::move(options));
     WAVESMITH_ASSIGN(const std::unique_ptr<BundleWriter> writer,
                      BundleWriter::open(output_, store.toolchain()));
-    WAVESMITH_TRY(makeAll(store, *writer, kernels, static_cast<std::size_t>(jobCount_)));
+    WAVESMITH_TRY(makeAll(store, *writer, verify_, kernels, static_cast<std::size_t>(jobCount_)));
     std::vector<KernelSpec> specs;
     for (const Built &kernel : kernels)
       specs.push_back(kernel.spec);
@@ -135,8 +143,9 @@ public:
                                         {"verified", !entry.verification.empty()},
                                         {"provider", kernel.provider},
                                         {"compile_ms", kernel.compileMs}});
-      result.text += fmt::format("{:<58} {:>8}  {:<7} {:>7.1f} ms\n", entry.kernel, entry.bytes,
-                                 kernel.provider, kernel.compileMs);
+      result.text += fmt::format("{:<58} {:>8}  {:<7} {:>7.1f} ms{}\n", entry.kernel, entry.bytes,
+                                 kernel.provider, kernel.compileMs,
+                                 entry.verification.empty() ? "" : "  verified");
     }
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -152,13 +161,13 @@ public:
 
 private:
   Expected<std::vector<Built>> check() {
-    WAVESMITH_TRY(refuseLater("--verify", verify_));
     WAVESMITH_ASSIGN(const auto targets, parseList("--targets", targets_));
     WAVESMITH_ASSIGN(const auto names, parseList("--kernels", kernels_));
     WAVESMITH_ASSIGN(const auto dtypes, parseList("--dtypes", dtypes_));
     WAVESMITH_ASSIGN(const auto dims,
                      parseList("--head-dims", headDims_.empty() ? allHeadDims() : headDims_));
     WAVESMITH_TRY(checkWord("--causal", causal_, {"yes", "no", "both"}));
+    WAVESMITH_TRY(checkWord("--split-kv", splitKv_, {"yes", "no", "both"}));
     jobCount_ = std::max(1u, std::thread::hardware_concurrency());
     if (!jobs_.empty()) {
       WAVESMITH_ASSIGN(jobCount_, parseCount("--jobs", jobs_, 1, 1024));
@@ -192,7 +201,14 @@ private:
               continue;
             WAVESMITH_ASSIGN(KernelSpec spec, checkedSpec({"--targets", "--dtypes", "--head-dims"},
                                                           target, dtype, dim, causal));
+            if (splitKv_ != "yes")
+              add(spec);
+            if (splitKv_ == "no")
+              continue;
+            spec.attention.splitKv = true;
+            const AttentionSpec attention = spec.attention;
             add(std::move(spec));
+            add(combineSpec(target, attention.headDimV, attention.writeLse));
           }
         }
       }
@@ -213,7 +229,7 @@ private:
     return Status::ok();
   }
 
-  std::string targets_, kernels_, rotation_, dtypes_, headDims_, causal_, output_, jobs_;
+  std::string targets_, kernels_, rotation_, dtypes_, headDims_, causal_, splitKv_, output_, jobs_;
   bool verify_ = false;
   std::int64_t jobCount_ = 0;
 };

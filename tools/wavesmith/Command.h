@@ -44,6 +44,7 @@ public:
 std::unique_ptr<Command> makeRun();
 std::unique_ptr<Command> makeBuild();
 std::unique_ptr<Command> makeBundle();
+std::unique_ptr<Command> makeCache();
 std::unique_ptr<Command> makeExec();
 std::unique_ptr<Command> makeInspect();
 std::unique_ptr<Command> makeTargets();

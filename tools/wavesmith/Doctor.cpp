@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,7 +13,10 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "runtime/bundle/Bundle.h"
+#include "runtime/cache/KernelStore.h"
 #include "runtime/hip/HipTable.h"
 #include "runtime/provider/JitProvider.h"
 #include "runtime/spec/KernelSpec.h"
@@ -189,6 +193,95 @@ Finding checkCache() {
   return finding;
 }
 
+/// Every bundle, and every object in it.
+Finding checkBundles() {
+  Finding finding{"bundles", State::Note, "none: WAVESMITH_BUNDLES is not set", ""};
+  if (const auto any = env::anyBundleToolchain(); !any)
+    return {"bundles", State::Broken, any.status().message(),
+            "correct or unset WAVESMITH_BUNDLE_TOOLCHAIN"};
+  const std::vector<std::string> directories = env::bundleDirectories();
+  if (directories.empty())
+    return finding;
+  std::string fine, wrong;
+  for (const std::string &directory : directories) {
+    const auto bundle = Bundle::open(directory);
+    if (!bundle) {
+      wrong += fmt::format("{}{}", wrong.empty() ? "" : "; ", bundle.status().message());
+      continue;
+    }
+    for (const BundleProblem &problem : bundle->verify())
+      wrong += fmt::format("{}{}: {}", wrong.empty() ? "" : "; ", problem.file, problem.message);
+    fine +=
+        fmt::format("{}{}: {} kernels for {}{}", fine.empty() ? "" : "; ", directory,
+                    bundle->manifest().entries.size(), fmt::join(bundle->manifest().targets, ", "),
+                    sameToolchain(bundle->manifest().toolchain, Toolchain::builtin())
+                        ? ""
+                        : ", of another toolchain");
+  }
+  if (!wrong.empty())
+    return {"bundles", State::Warning, wrong,
+            "correct WAVESMITH_BUNDLES, or build the bundle again: wavesmith build ... -o DIR"};
+  return {"bundles", State::Ok, fine, ""};
+}
+
+/// Asks it for a key that nobody stores.
+Finding checkRemote() {
+  const std::string url = env::get("WAVESMITH_REMOTE");
+  if (url.empty())
+    return {"remote", State::Note, "none: WAVESMITH_REMOTE is not set", ""};
+  const auto wrong = [](const Status &status) {
+    return Finding{"remote", State::Broken, status.message(), "correct or unset the variable"};
+  };
+  const auto address = RedisAddress::parse(url);
+  if (!address)
+    return wrong(address.status());
+  const auto limit = env::remoteTimeoutMs();
+  if (!limit)
+    return wrong(limit.status());
+  const std::chrono::milliseconds timeout(*limit);
+  const auto start = std::chrono::steady_clock::now();
+  auto client = RedisClient::connect(*address, timeout);
+  Status status = client.status();
+  if (client)
+    status = client->get("wavesmith:doctor", timeout, 1024).status();
+  if (!status.isOk())
+    return {
+        "remote", State::Warning, status.message(),
+        "start the server, or correct or unset WAVESMITH_REMOTE; kernels are compiled meanwhile"};
+  const std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
+  return {"remote", State::Ok,
+          fmt::format("{}: answers in {:.1f} ms", address->text(), elapsed.count()), ""};
+}
+
+/// What the settings allow, and whether verification works if they ask for it. A variable that
+/// cannot be read is reported where it belongs.
+Finding checkPolicy() {
+  const auto verified = env::verifyKernels();
+  if (!verified)
+    return {"policy", State::Broken, verified.status().message(),
+            "correct or unset WAVESMITH_VERIFY"};
+  const auto jit = JitOptions::fromEnvironment();
+  const auto anyToolchain = env::anyBundleToolchain();
+  if (!jit || !anyToolchain)
+    return {"policy", State::Note, "not known: see compiler and bundles above", ""};
+  const std::string policy = fmt::format(
+      "compiling {}, bundles of {}, verification {}", jit->allowed ? "allowed" : "forbidden",
+      *anyToolchain ? "any toolchain" : "this toolchain", *verified ? "by the emulator" : "off");
+  if (!*verified || !jit->allowed)
+    return {"policy", State::Ok, policy, ""};
+  KernelStoreOptions options;
+  options.jit = *jit;
+  options.verifyOnEmulator();
+  const auto object = JitProvider(options.jit).get(supportedSpecs("gfx942").back());
+  if (object)
+    return {"policy", State::Ok, policy + ", which works", ""};
+  return {
+      "policy", State::Broken, object.status().message(),
+      "install wavesmith-verify beside wavesmith (scripts/setup.sh), set WAVESMITH_VERIFIER, or "
+      "unset WAVESMITH_VERIFY"};
+}
+
 class Doctor final : public Command {
 public:
   std::string name() const override { return "doctor"; }
@@ -205,6 +298,9 @@ public:
     findings.push_back(checkDevice());
     findings.push_back(checkCompiler());
     findings.push_back(checkCache());
+    findings.push_back(checkBundles());
+    findings.push_back(checkRemote());
+    findings.push_back(checkPolicy());
 
     const bool ok = std::none_of(findings.begin(), findings.end(), [](const Finding &finding) {
       return finding.state == State::Broken;

@@ -108,6 +108,7 @@ std::vector<std::unique_ptr<Command>> makeCommands() {
   commands.push_back(makeRun());
   commands.push_back(makeBuild());
   commands.push_back(makeBundle());
+  commands.push_back(makeCache());
   commands.push_back(makeExec());
   commands.push_back(makeInspect());
   commands.push_back(makeTargets());
@@ -115,7 +116,6 @@ std::vector<std::unique_ptr<Command>> makeCommands() {
   commands.push_back(makeUnsupported("explain", "the dispatcher's decision and its reason"));
   commands.push_back(makeUnsupported("bench", "modelled time of a whole plan"));
   commands.push_back(makeUnsupported("tune", "sweep over schedules"));
-  commands.push_back(makeUnsupported("cache", "list, verify, prune or clear the disk cache"));
   commands.push_back(makeUnsupported("calibrate", "merge, show, verify, reshard FP8 scales"));
   return commands;
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace wavesmith::testing {
+namespace wavesmith {
 
 class Fp8Model {
 public:
@@ -32,4 +32,4 @@ void rotateModel(std::span<float> row, std::uint32_t seed, int firstColumn = 0);
 /// IEEE half to float.
 float halfToFloat(std::uint16_t bits);
 
-} // namespace wavesmith::testing
+} // namespace wavesmith

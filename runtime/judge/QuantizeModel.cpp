@@ -1,4 +1,4 @@
-#include "tests/e2e/QuantizeModel.h"
+#include "runtime/judge/QuantizeModel.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 
 #include "runtime/spec/Rotation.h"
 
-namespace wavesmith::testing {
+namespace wavesmith {
 
 Fp8Model::Fp8Model(const std::string &target) : fnuz_(target == "gfx942") {
   // Sign, four bits of exponent, three of mantissa. fnuz: bias 8, no infinity, NaN is 0x80; OCP:
@@ -81,4 +81,4 @@ float halfToFloat(std::uint16_t bits) {
   return bits & 0x8000 ? -value : value;
 }
 
-} // namespace wavesmith::testing
+} // namespace wavesmith
