@@ -96,7 +96,7 @@ class BadInput(CliTest):
 
     def test_head_dims(self):
         self.refusedRun("96", "192x128", head_dim="96x96")
-        self.refusedRun("256", head_dim="256x256")
+        self.refusedRun("256x128", "256x256", head_dim="256x128")
         for text in ("", "x", "64x", "x64", "64x64x64", "-64x64", "64.0x64", "sixty", "0x0"):
             if text:
                 self.refusedRun("--head-dim", text, "192x128", head_dim=text)
