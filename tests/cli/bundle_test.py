@@ -4,6 +4,7 @@ from it."""
 import json
 import os
 import shutil
+import time
 import unittest
 
 from cli import BAD_INPUT, BINARY, ENVIRONMENT, FAILED, FINE, HAVE_COMPILER, CliTest
@@ -138,6 +139,24 @@ class Bundle(CliTest):
         env["WAVESMITH_CACHE_DIR"] = "off"
         ran = self.json("run", *RUN, "--lens", "5:2000", "--splits", "4", "--verify", **env)
         self.assertEqual(len(ran["kernels"]), 2)
+
+    def test_killed_build_goes_on(self):
+        env = {"WAVESMITH_CACHE_DIR": "off"}
+        args = ("build", "--targets", "gfx942", "--kernels", "quantize", "-o", "a")
+        process = self.start(*args, "--jobs", "1", **env)
+        partial = self.dir / "a" / "manifest.partial.json"
+        end = time.monotonic() + 60
+        while not partial.exists() and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.001)
+        process.kill()
+        process.communicate()
+        self.assertTrue(partial.exists(), "it was killed in the middle")
+        self.assertFalse((self.dir / "a" / "manifest.json").exists(), "nothing counts yet")
+        built = self.json("build", *args, **env)
+        self.assertGreaterEqual(built["kept"], 1)
+        self.assertLess(built["kept"], len(built["kernels"]))
+        self.assertEqual(self.verify("a")[0]["problems"], [])
+        self.assertEqual(len(os.listdir(self.dir / "a")), len(built["kernels"]) + 1)
 
     def test_other_toolchain(self):
         self.build()
