@@ -92,6 +92,15 @@ class Verify(CliTest):
         self.assertEqual(sorted(os.listdir(self.dir / "out")), before)
 
 
+    def test_split_kernels_of_fp8(self):
+        """One query over many keys: a single row, whose error has the bound of rows."""
+        args = ("--targets", "gfx942", "--dtypes", "fp8", "--head-dims", "192x128")
+        built = self.json(
+            *("build", "build", *args, "--causal", "no", "--split-kv", "yes", "-o", "out"),
+            "--verify",
+        )
+        self.assertEqual([k["verified"] for k in built["kernels"]], [True, True])
+
     def wrong_template(self, name, old, new):
         """Templates of which one computes something else: what a bug of the compiler looks like."""
         templates = self.dir / name
