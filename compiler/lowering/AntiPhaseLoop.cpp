@@ -8,18 +8,13 @@ namespace {
 
 constexpr std::pair<int, int> kMostly{1000, 1};
 
-template <typename T> void rotate(SmallVector<T> &values) {
-  std::rotate(values.begin(), values.begin() + 1, values.end());
-}
-
 } // namespace
 
 SmallVector<Value> LoopState::flatten() const {
   SmallVector<Value> flat(outputs.begin(), outputs.end());
   flat.append(scores);
-  flat.append({softmax.rowSum, softmax.bias, stream.cursor.pointer, stream.cursor.rowsLeft, tile});
-  flat.append(keyBuffers);
-  flat.append(valueBuffers);
+  flat.append({softmax.rowSum, softmax.bias, stream.cursor.pointer, stream.cursor.rowsLeft, tile,
+               keyBuffer, valueBuffer});
   flat.append(stream.staged);
   return flat;
 }
@@ -33,11 +28,10 @@ LoopState LoopState::rebuilt(ValueRange values) const {
   };
   take(other.outputs);
   take(other.scores);
-  for (Value *member : {&other.softmax.rowSum, &other.softmax.bias, &other.stream.cursor.pointer,
-                        &other.stream.cursor.rowsLeft, &other.tile})
+  for (Value *member :
+       {&other.softmax.rowSum, &other.softmax.bias, &other.stream.cursor.pointer,
+        &other.stream.cursor.rowsLeft, &other.tile, &other.keyBuffer, &other.valueBuffer})
     *member = *next++;
-  take(other.keyBuffers);
-  take(other.valueBuffers);
   take(other.stream.staged);
   return other;
 }
@@ -62,18 +56,15 @@ LoopState AntiPhaseLoop::emitPrologue(WaveGroup group) {
     state.outputs.push_back(e.zero(e.vector(frame_.atom().accumulatorRegisters, e.f32())));
   state.softmax = softmax_.initial();
   state.tile = e.constant(0);
-  for (auto [image, buffers] : {std::pair{&frame_.keys(), &state.keyBuffers},
-                                std::pair{&frame_.values(), &state.valueBuffers}})
-    for (int buffer = 0; buffer < image->buffers; ++buffer)
-      buffers->push_back(e.constant(image->offset + buffer * image->bufferBytes));
+  state.keyBuffer = e.constant(frame_.keys().offset + frame_.keys().bufferBytes);
+  state.valueBuffer = e.constant(frame_.values().offset);
 
   MatrixPhase phase(e, frame_.atom(), schedule.ring, schedule.ring);
-  const int scores = addScoreProducts(phase, keys_.fragmentBases(state.keyBuffers.front()));
+  const int scores = addScoreProducts(phase, keys_.fragmentBases(e.constant(frame_.keys().offset)));
   phase.prefetch();
   e.schedBarrier();
   phase.emit();
   state.scores = scoresOf(phase, scores);
-  rotate(state.keyBuffers);
   if (group == WaveGroup::Values)
     e.barrier();
   return state;
@@ -111,7 +102,8 @@ void AntiPhaseLoop::emitClosing(WaveGroup group) {
     frame_.emit().barrier();
 }
 
-SmallVector<Value> AntiPhaseLoop::emitSoftmax(LoopState &state, bool masked) {
+SmallVector<Value> AntiPhaseLoop::emitSoftmax(LoopState &state, bool masked,
+                                              function_ref<void()> halfway) {
   Emitter &e = frame_.emit();
   ScoreTile tile;
   if (masked) {
@@ -124,7 +116,7 @@ SmallVector<Value> AntiPhaseLoop::emitSoftmax(LoopState &state, bool masked) {
       scores.push_back(e.element(block, i));
   scoreFunctions_.apply(e, tile, scores);
   softmax_.rescaleIfOutgrown(softmax_.tileMaximum(scores), state.softmax, state.outputs);
-  return softmax_.probabilities(scores, state.softmax);
+  return softmax_.probabilities(scores, state.softmax, halfway);
 }
 
 int AntiPhaseLoop::addRowSum(MatrixPhase &phase, const LoopState &state,
@@ -176,6 +168,45 @@ SmallVector<Value> AntiPhaseLoop::scoresOf(const MatrixPhase &phase, int first) 
   return scores;
 }
 
+Value AntiPhaseLoop::following(const LdsImage &image, Value buffer) {
+  Emitter &e = frame_.emit();
+  Value last = e.constant(image.offset + (image.buffers - 1) * image.bufferBytes);
+  return e.select(e.compare(LLVM::ICmpPredicate::eq, buffer, last), e.constant(image.offset),
+                  e.add(buffer, image.bufferBytes));
+}
+
+Value AntiPhaseLoop::preceding(const LdsImage &image, Value buffer) {
+  Emitter &e = frame_.emit();
+  Value last = e.constant(image.offset + (image.buffers - 1) * image.bufferBytes);
+  return e.select(e.compare(LLVM::ICmpPredicate::eq, buffer, e.constant(image.offset)), last,
+                  e.sub(buffer, image.bufferBytes));
+}
+
+Value AntiPhaseLoop::ownTarget(WaveGroup group, const LoopState &state) {
+  return group == WaveGroup::Keys ? preceding(frame_.keys(), state.keyBuffer)
+                                  : preceding(frame_.values(), state.valueBuffer);
+}
+
+int AntiPhaseLoop::statesBeforeSoftmax() const {
+  // Two instructions and the latch; and what goes on with the last MFMAs.
+  constexpr int kBetween = 5, kRingUpdates = 3;
+  const int blocks = frame_.schedule().blockN / frame_.atom().m;
+  // Behind a block's products stand those of the blocks after it, each with its fragment's wait;
+  // before its own maxima those of the blocks before it: chains of two scores an instruction, from
+  // the second on, and what is left over goes with the last block.
+  const int instructions = frame_.shape().headDimQk / frame_.atom().k + keys_.fragments() / blocks;
+  const int chains = frame_.schedule().maxChains;
+  int states = 0;
+  for (int block = 0; block < blocks; ++block) {
+    const int scores = block * frame_.atom().accumulatorRegisters / chains;
+    const int maxima = chains * std::max(0, (scores - 1) / 2);
+    const int behind = (blocks - 1 - block) * instructions;
+    states = std::max(states, frame_.resultStates() - kBetween - behind -
+                                  std::min(behind, kRingUpdates) - maxima);
+  }
+  return states;
+}
+
 void AntiPhaseLoop::addRequests(MatrixPhase &phase, WaveGroup group, const LoopState &state,
                                 StreamState &next) {
   TileStream &own = ownStream(group);
@@ -183,13 +214,25 @@ void AntiPhaseLoop::addRequests(MatrixPhase &phase, WaveGroup group, const LoopS
     next = state.stream;
     return;
   }
-  // The addresses belong to the softmax phase, which has time for them.
-  auto request = std::make_shared<TileRequest>(own.open(state.stream, ownTarget(group, state)));
-  const int transfers = own.transfers();
-  for (int transfer = 0; transfer < transfers; ++transfer)
-    phase.addSideOperation(transfer + 1,
-                           [&own, request, transfer] { own.transfer(transfer, *request); });
-  phase.addSideOperation(transfers + 2, [&own, request, &state, &next] {
+  auto request = std::make_shared<TileRequest>();
+  SmallVector<std::function<void()>> addresses;
+  addresses.push_back([this, &own, group, request, &state] {
+    request->target = own.target(ownTarget(group, state));
+  });
+  for (int firstRow : own.descriptorRows())
+    addresses.push_back(
+        [&own, firstRow, request, &state] { own.describe(state.stream, firstRow, *request); });
+  // They belong to the softmax phase, unless the vector ALU is the bound, which is when the matrix
+  // core adds up the rows.
+  int slot = 0;
+  for (const std::function<void()> &address : addresses)
+    if (sumSelector_)
+      phase.addSideOperation(++slot, address);
+    else
+      address();
+  for (int transfer = 0; transfer < own.transfers(); ++transfer)
+    phase.addSideOperation(++slot, [&own, request, transfer] { own.transfer(transfer, *request); });
+  phase.addSideOperation(++slot, [&own, request, &state, &next] {
     next = own.close(state.stream, std::move(*request));
   });
 }
@@ -207,8 +250,8 @@ void AntiPhaseLoop::emitIdleTile(WaveGroup group, LoopState &state) {
     request();
   e.barrier();
   state.tile = e.add(state.tile, 1);
-  rotate(state.keyBuffers);
-  rotate(state.valueBuffers);
+  state.keyBuffer = following(frame_.keys(), state.keyBuffer);
+  state.valueBuffer = following(frame_.values(), state.valueBuffer);
 }
 
 void AntiPhaseLoop::emitTile(WaveGroup group, LoopState &state, TileKind kind) {
@@ -220,12 +263,23 @@ void AntiPhaseLoop::emitTile(WaveGroup group, LoopState &state, TileKind kind) {
     state.stream = ownStream(group).requestTile(state.stream, ownTarget(group, state));
     e.schedBarrier();
   }
-  SmallVector<Value> probabilities = emitSoftmax(state, kind == TileKind::Masked);
-  SmallVector<Value> valueBases = values_.fragmentBases(state.valueBuffers.front());
-  SmallVector<Value> keyBases = keys_.fragmentBases(state.keyBuffers.front());
+  auto publish = [&] {
+    e.schedBarrier();
+    ownStream(group).publish(state.stream, ownTarget(group, state));
+    e.schedBarrier();
+  };
+  // At the end, to give memory time; where the vector ALU is the bound, the wait for LDS counts.
+  const bool publishes = ownStream(group).throughRegisters();
+  const bool early = publishes && sumSelector_;
+  function_ref<void()> halfway = nullptr;
+  if (early)
+    halfway = publish;
+  SmallVector<Value> probabilities = emitSoftmax(state, kind == TileKind::Masked, halfway);
+  SmallVector<Value> valueBases = values_.fragmentBases(state.valueBuffer);
+  SmallVector<Value> keyBases = keys_.fragmentBases(state.keyBuffer);
   e.schedBarrier();
-  ownStream(group).publish(state.stream, ownTarget(group, state));
-  e.schedBarrier();
+  if (publishes && !early)
+    publish();
 
   MatrixPhase phase(e, frame_.atom(), schedule.ring, schedule.pre);
   // The row sums need no fragment, so they hide the first one's latency.
@@ -234,10 +288,15 @@ void AntiPhaseLoop::emitTile(WaveGroup group, LoopState &state, TileKind kind) {
     rowSum = addRowSum(phase, state, probabilities);
   const int outputs = addOutputProducts(phase, state, std::move(valueBases), probabilities);
   const int scores = addScoreProducts(phase, std::move(keyBases));
-  StreamState stream;
-  Value tile;
-  addRequests(phase, group, state, stream);
-  phase.addSideOperation(ownStream(group).transfers() + 2, [&] { tile = e.add(state.tile, 1); });
+  LoopState next = state;
+  addRequests(phase, group, state, next.stream);
+  // Late, when no fragments are asked for any more, and each in a slot of its own.
+  const int last = phase.products() - 1;
+  phase.addSideOperation(last - 1, [&] { next.tile = e.add(state.tile, 1); });
+  phase.addSideOperation(last - 2,
+                         [&] { next.keyBuffer = following(frame_.keys(), state.keyBuffer); });
+  phase.addSideOperation(last - 3,
+                         [&] { next.valueBuffer = following(frame_.values(), state.valueBuffer); });
 
   // Reads and priority before the barrier, nothing between it and the first MFMA: whatever stands
   // there is paid by both groups.
@@ -248,21 +307,18 @@ void AntiPhaseLoop::emitTile(WaveGroup group, LoopState &state, TileKind kind) {
   phase.emit();
   e.barrier();
   e.setPriority(schedule.softmaxPriority);
-  // LLVM 22 counts the latch's s_branch, which is not executed, and would leave the first max one
-  // wait state short of the last MFMA. Two instructions and the latch stand between them anyway.
-  constexpr int kBetween = 5;
-  e.nop(frame_.resultStates() - kBetween);
+  // Explicit, since LLVM 22 counts the latch's s_branch, which is not executed, and would leave the
+  // first max one wait state short of the last MFMA.
+  if (const int states = statesBeforeSoftmax(); states > 0)
+    e.nop(states);
   e.schedBarrier();
 
-  for (auto [index, output] : llvm::enumerate(state.outputs))
+  for (auto [index, output] : llvm::enumerate(next.outputs))
     output = phase.accumulator(outputs + static_cast<int>(index));
   if (rowSum)
-    state.softmax.rowSum = phase.accumulator(*rowSum);
-  state.scores = scoresOf(phase, scores);
-  state.stream = stream;
-  state.tile = tile;
-  rotate(state.keyBuffers);
-  rotate(state.valueBuffers);
+    next.softmax.rowSum = phase.accumulator(*rowSum);
+  next.scores = scoresOf(phase, scores);
+  state = std::move(next);
 }
 
 } // namespace wavesmith::compiler

@@ -33,10 +33,9 @@ struct LoopState {
   mlir::SmallVector<mlir::Value> outputs; ///< O^T, an accumulator for each block of columns
   mlir::SmallVector<mlir::Value> scores;  ///< S^T of the next softmax phase, for each block of keys
   SoftmaxState softmax;
-  StreamState stream;                          ///< of the stream that the group brings
-  mlir::Value tile;                            ///< of the next softmax phase
-  mlir::SmallVector<mlir::Value> keyBuffers;   ///< LDS bytes of K[t+1], ..., K[t+buffers]
-  mlir::SmallVector<mlir::Value> valueBuffers; ///< of V[t], ..., V[t+buffers-1]
+  StreamState stream;                 ///< of the stream that the group brings
+  mlir::Value tile;                   ///< t, of the next softmax phase
+  mlir::Value keyBuffer, valueBuffer; ///< LDS bytes of K[t+1] and V[t]
 
   mlir::SmallVector<mlir::Value> flatten() const;
   /// The same shape with other values, in flatten's order.
@@ -62,7 +61,8 @@ public:
 
 private:
   void emitIdleTile(WaveGroup group, LoopState &state);
-  mlir::SmallVector<Value> emitSoftmax(LoopState &state, bool masked);
+  mlir::SmallVector<Value> emitSoftmax(LoopState &state, bool masked,
+                                       mlir::function_ref<void()> halfway);
   /// Returns the sum's accumulator.
   int addRowSum(MatrixPhase &phase, const LoopState &state, mlir::ArrayRef<Value> probabilities);
   /// Returns the first of the accumulators, in the order of the outputs.
@@ -70,14 +70,19 @@ private:
                         mlir::SmallVector<Value> valueBases, mlir::ArrayRef<Value> probabilities);
   /// Returns the first of the accumulators, one for each block of keys.
   int addScoreProducts(MatrixPhase &phase, mlir::SmallVector<Value> keyBases);
+  /// Wait states between the last MFMAs and the next softmax phase, which asks for the blocks of
+  /// scores in their order.
+  int statesBeforeSoftmax() const;
   mlir::SmallVector<Value> scoresOf(const MatrixPhase &phase, int first) const;
   /// The next tile of the group's own stream, a transfer in each slot.
   void addRequests(MatrixPhase &phase, WaveGroup group, const LoopState &state, StreamState &next);
 
   TileStream &ownStream(WaveGroup group) { return group == WaveGroup::Keys ? keys_ : values_; }
-  static Value ownTarget(WaveGroup group, const LoopState &state) {
-    return (group == WaveGroup::Keys ? state.keyBuffers : state.valueBuffers).back();
-  }
+  /// LDS byte of the buffer before that of the own tile, in the order of reading: nobody reads it.
+  Value ownTarget(WaveGroup group, const LoopState &state);
+  /// LDS byte of the next or the last buffer of a ring, from one's.
+  Value following(const LdsImage &image, Value buffer);
+  Value preceding(const LdsImage &image, Value buffer);
 
   KernelFrame &frame_;
   QueryFragments &query_;

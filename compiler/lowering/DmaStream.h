@@ -15,9 +15,9 @@ public:
   void publish(StreamState &, Value) override {}
   void waitPublished(bool readAhead) override;
   void drain() override;
+  Value target(Value buffer) override;
 
 private:
-  Value target(Value buffer) override;
   Value waveOffset_;
 };
 

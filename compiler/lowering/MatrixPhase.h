@@ -30,6 +30,7 @@ public:
   /// `operation` right after MFMA number `slot` (from 0; past the end: the last one).
   void addSideOperation(int slot, std::function<void()> operation);
 
+  int products() const { return static_cast<int>(products_.size()); }
   void prefetch();
   void emit();
   Value accumulator(int index) const { return accumulators_[index]; }

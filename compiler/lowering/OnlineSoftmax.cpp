@@ -22,15 +22,26 @@ SoftmaxState OnlineSoftmax::initial() {
 
 Value OnlineSoftmax::tileMaximum(ArrayRef<Value> scores) {
   Emitter &e = frame_.emit();
-  const std::size_t chains = std::min<std::size_t>(frame_.schedule().maxChains, scores.size());
-  const std::size_t length = (scores.size() + chains - 1) / chains;
-  Value all;
-  for (std::size_t first = 0; first < scores.size(); first += length) {
-    Value chain = scores[first];
-    for (std::size_t i = first + 1; i < std::min(first + length, scores.size()); ++i)
-      chain = e.fmax(chain, scores[i]);
-    all = all ? e.fmax(all, chain) : chain;
+  // The last block comes right out of the matrix core; the others pass the time that it needs.
+  const std::size_t block = frame_.atom().accumulatorRegisters;
+  const std::size_t chains = frame_.schedule().maxChains;
+  SmallVector<Value> maxima(chains);
+  auto include = [&](ArrayRef<Value> part) {
+    const std::size_t length = (part.size() + chains - 1) / chains;
+    for (auto [index, score] : llvm::enumerate(part)) {
+      Value &maximum = maxima[index / length];
+      maximum = maximum ? e.fmax(maximum, score) : score;
+    }
+  };
+  if (scores.size() > block) {
+    include(scores.drop_back(block));
+    e.schedBarrier();
   }
+  include(scores.take_back(block));
+  Value all;
+  for (Value maximum : maxima)
+    if (maximum)
+      all = all ? e.fmax(all, maximum) : maximum;
   return all;
 }
 
@@ -126,12 +137,14 @@ private:
   WordPacker packer_;
 };
 
-void OnlineSoftmax::emitPipelined(Elements &elements) {
+void OnlineSoftmax::emitPipelined(Elements &elements, function_ref<void()> halfway) {
   // Element i: fma, `distance` later exp2, again `distance` later the sum and the pack, so that no
   // instruction waits for the one before it. Scalar on purpose: packed f32 does not overlap the
   // other wave's matrix instructions.
   const int distance = frame_.schedule().pipelineDistance;
   for (int i = 0; i < elements.count() + 2 * distance; ++i) {
+    if (halfway && i == elements.count() / 2)
+      halfway();
     elements.fma(i);
     elements.exp2(i - distance);
     elements.add(i - 2 * distance);
@@ -139,15 +152,17 @@ void OnlineSoftmax::emitPipelined(Elements &elements) {
   }
 }
 
-void OnlineSoftmax::emitWindowed(Elements &elements) {
+void OnlineSoftmax::emitWindowed(Elements &elements, function_ref<void()> halfway) {
   Emitter &e = frame_.emit();
   // The other wave issues an MFMA every 32 clocks, which takes 4 of them. Groups of one exp2 (16
   // clocks) and 12 clocks of other work leave that gap where it is; an exp2 that straddles it would
   // delay the MFMA. A pair of elements makes two groups: one with its convert (8 clocks), one with
-  // its adds.
+  // its adds, if any.
   elements.fma(0);
   elements.fma(1);
   for (int i = 0; i < elements.count() + 2; i += 2) {
+    if (halfway && i == elements.count() / 2)
+      halfway();
     elements.exp2(i);
     elements.fma(i + 2);
     elements.pack(i - 2);
@@ -157,19 +172,18 @@ void OnlineSoftmax::emitWindowed(Elements &elements) {
     elements.fma(i + 3);
     elements.add(i - 2);
     elements.add(i - 1);
-    if (sumsByMatrix())
-      e.nop(1); // instead of the adds
     e.schedBarrier();
   }
 }
 
-SmallVector<Value> OnlineSoftmax::probabilities(ArrayRef<Value> scores, SoftmaxState &state) {
+SmallVector<Value> OnlineSoftmax::probabilities(ArrayRef<Value> scores, SoftmaxState &state,
+                                                function_ref<void()> halfway) {
   Emitter &e = frame_.emit();
   Elements elements(frame_, scores, state.bias);
   if (frame_.schedule().order == SoftmaxOrder::Windowed)
-    emitWindowed(elements);
+    emitWindowed(elements, halfway);
   else
-    emitPipelined(elements);
+    emitPipelined(elements, halfway);
   if (Value sum = elements.sum())
     state.rowSum = e.fadd(state.rowSum, sum);
 

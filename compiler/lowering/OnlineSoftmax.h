@@ -29,7 +29,9 @@ public:
   void rescaleIfOutgrown(Value tileMaximum, SoftmaxState &state,
                          mlir::MutableArrayRef<Value> outputs);
   /// P of the tile as matrix operands, one per k step; the vector ALU adds to the row sum here.
-  mlir::SmallVector<Value> probabilities(mlir::ArrayRef<Value> scores, SoftmaxState &state);
+  /// `halfway` is emitted when half of the weights are on their way; the rest covers its waits.
+  mlir::SmallVector<Value> probabilities(mlir::ArrayRef<Value> scores, SoftmaxState &state,
+                                         mlir::function_ref<void()> halfway = nullptr);
   /// The matrix core adds in the matrix phase: that operand of the row-sum atom which gives every
   /// lane the sum of its own row. The row 16 further takes part with 0, so a NaN there shows here.
   Value sumSelector();
@@ -38,8 +40,8 @@ public:
 
 private:
   class Elements;
-  void emitPipelined(Elements &elements);
-  void emitWindowed(Elements &elements);
+  void emitPipelined(Elements &elements, mlir::function_ref<void()> halfway);
+  void emitWindowed(Elements &elements, mlir::function_ref<void()> halfway);
   bool sumsByMatrix() const { return frame_.schedule().rowSum == RowSum::Matrix; }
 
   KernelFrame &frame_;

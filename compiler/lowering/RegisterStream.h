@@ -17,9 +17,9 @@ public:
   void publish(StreamState &state, Value buffer) override;
   void waitPublished(bool readAhead) override;
   void drain() override {}
+  Value target(Value) override { return {}; }
 
 private:
-  Value target(Value) override { return {}; }
   Value write_;
 };
 

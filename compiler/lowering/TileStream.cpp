@@ -56,13 +56,12 @@ std::unique_ptr<TileStream> TileStream::values(KernelFrame &frame) {
                 {frame.values(), frame.schedule().valueWaits, a.v, a.vRowStride, a.vHeadStride});
 }
 
-TileRequest TileStream::open(const StreamState &state, Value buffer) {
-  TileRequest request;
+SmallVector<int> TileStream::descriptorRows() const {
+  SmallVector<int> rows;
   for (const Transfer &transfer : image_.transfers)
-    if (Value &resource = request.descriptors[transfer.base]; !resource)
-      resource = descriptor(state.cursor, transfer.base);
-  request.target = target(buffer);
-  return request;
+    if (!llvm::is_contained(rows, transfer.base))
+      rows.push_back(transfer.base);
+  return rows;
 }
 
 StreamState TileStream::close(const StreamState &state, TileRequest request) {
@@ -70,7 +69,10 @@ StreamState TileStream::close(const StreamState &state, TileRequest request) {
 }
 
 StreamState TileStream::requestTile(const StreamState &state, Value buffer) {
-  TileRequest request = open(state, buffer);
+  TileRequest request;
+  request.target = target(buffer);
+  for (int firstRow : descriptorRows())
+    describe(state, firstRow, request);
   for (int index = 0; index < transfers(); ++index)
     transfer(index, request);
   return close(state, std::move(request));
@@ -81,17 +83,18 @@ StreamCursor TileStream::advance(StreamCursor cursor) {
   return {e.offset(cursor.pointer, step_), e.sub(cursor.rowsLeft, image_.rows)};
 }
 
-Value TileStream::descriptor(StreamCursor cursor, int base) {
+void TileStream::describe(const StreamState &state, int firstRow, TileRequest &request) {
   Emitter &e = frame_.emit();
-  if (base != 0) {
-    Value bytes = LLVM::MulOp::create(e.builder(), rowStride_, e.constant64(base));
-    cursor = {e.offset(cursor.pointer, bytes), e.sub(cursor.rowsLeft, base)};
+  StreamCursor cursor = state.cursor;
+  if (firstRow != 0) {
+    Value bytes = LLVM::MulOp::create(e.builder(), rowStride_, e.constant64(firstRow));
+    cursor = {e.offset(cursor.pointer, bytes), e.sub(cursor.rowsLeft, firstRow)};
   }
   // min and max exist on the scalar unit, a saturating subtraction does not: a descriptor word in a
   // vector register would turn every access into a loop over lanes.
   Value rows = e.minimum(cursor.rowsLeft, e.constant(image_.rows));
   Value bytes = e.maximum(e.sub(e.mul(rows, stride_), gap_), e.constant(0));
-  return e.bufferResource(cursor.pointer, bytes);
+  request.descriptors[firstRow] = e.bufferResource(cursor.pointer, bytes);
 }
 
 Value TileStream::laneOffset(int transfer) {

@@ -39,6 +39,7 @@ public:
   static std::unique_ptr<TileStream> values(KernelFrame &frame);
   virtual ~TileStream() = default;
 
+  bool throughRegisters() const { return image_.throughRegisters(); }
   int transfers() const { return static_cast<int>(image_.transfers.size()); }
   int fragments() const { return static_cast<int>(image_.fragments.size()); }
   int operandsPerFragment() const;
@@ -49,9 +50,12 @@ public:
   /// first one; a barrier then publishes it.
   virtual StreamState emitFirstTiles() = 0;
 
-  // The next tile. `buffer` is the LDS byte of the last of the stream's buffers in the order of
-  // reading: nobody reads it then.
-  TileRequest open(const StreamState &state, Value buffer);
+  // The next tile: its parts in this order, one TileRequest through all of them.
+  /// Where the wave's first line goes in the buffer at that LDS byte, which nobody reads.
+  virtual Value target(Value buffer) = 0;
+  /// The rows at which the tile's descriptors begin.
+  mlir::SmallVector<int> descriptorRows() const;
+  void describe(const StreamState &state, int firstRow, TileRequest &request);
   virtual void transfer(int index, TileRequest &request) = 0;
   StreamState close(const StreamState &state, TileRequest request);
   /// All of it at once, where no matrix phase hides it.
@@ -81,7 +85,6 @@ protected:
   TileStream(KernelFrame &frame, const Source &source);
 
   StreamCursor begin() const { return begin_; }
-  virtual Value target(Value buffer) = 0;
   /// This lane's byte offset of a transfer within the tile, column immediate excluded.
   Value laneOffset(int transfer);
 
@@ -92,7 +95,6 @@ protected:
 private:
   static std::unique_ptr<TileStream> create(KernelFrame &frame, const Source &source);
   StreamCursor advance(StreamCursor cursor);
-  Value descriptor(StreamCursor cursor, int base);
 
   Value rowStride_;                                        ///< i64
   Value stride_;                                           ///< i32 row stride

@@ -71,18 +71,18 @@ Schedule KernelCase::schedule() const {
     return full ? Schedule{.ring = 4, .registerAhead = 1, .order = SoftmaxOrder::Windowed}
                 : Schedule{};
   if (target == "gfx942") {
-    const bool windowed = shape.headDimQk > 128;
     return {.blockN = 64,
             .ring = full ? 4 : 5,
             .rescaleThreshold = 3.9f,
             .weightExponent = 4,
-            .rowSum = windowed ? RowSum::Vector : RowSum::Matrix,
-            .order = windowed ? SoftmaxOrder::Windowed : SoftmaxOrder::Pipelined};
+            .rowSum = shape.headDimQk > 128 ? RowSum::Vector : RowSum::Matrix,
+            .order = SoftmaxOrder::Windowed};
   }
   Schedule schedule{.blockN = full ? 32 : 64, .ring = 5, .kBuffers = 3, .vBuffers = 4};
   if (shape.element != ElementType::BF16)
     schedule = {.blockN = full ? 64 : 128,
-                .ring = 4,
+                .ring = full ? 4 : 3,
+                .pre = full ? 3 : 1,
                 .kBuffers = 3,
                 .vBuffers = 4,
                 .rescaleThreshold = 4.8f,
