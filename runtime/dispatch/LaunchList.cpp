@@ -71,8 +71,12 @@ void LaunchList::addBytes(KernelSpec spec, const KernelGrid &grid,
                           std::uint64_t bytesMoved) {
   if (grid.x == 0 || grid.y == 0)
     return;
-  steps.push_back({std::move(spec), grid, std::vector(arguments.begin(), arguments.end()),
-                   std::move(addresses), bytesMoved});
+  steps.push_back({std::move(spec),
+                   grid,
+                   std::vector(arguments.begin(), arguments.end()),
+                   std::move(addresses),
+                   bytesMoved,
+                   {}});
 }
 
 void LaunchList::append(LaunchList other) {
@@ -141,6 +145,8 @@ LaunchList launchList(const AttentionPlan &plan) {
   }
   list.add(plan.spec(), {.x = plan.grid()}, plan.arguments, std::move(places),
            attentionBytes(plan));
+  for (const AttentionWorkUnit &unit : plan.list.units)
+    list.steps.back().weights.push_back(unit.kv1 - unit.kv0);
   if (!merges)
     return list;
 

@@ -66,6 +66,8 @@ struct LaunchStep {
   std::vector<std::byte> arguments; ///< complete but for the addresses
   std::vector<AddressPlace> addresses;
   std::uint64_t bytesMoved = 0; ///< from and to device memory if every byte went once
+  /// How much each workgroup does, in any unit; empty: all the same, or nobody knows.
+  std::vector<double> weights;
 };
 
 /// Bytes that the workspace holds before the first launch.

@@ -66,7 +66,8 @@ Status LoadedLaunchList::uploadWork(std::uint64_t workspace, hipStream_t stream)
   return Status::ok();
 }
 
-Status LoadedLaunchList::launch(const AttentionBuffers &buffers, hipStream_t stream) const {
+Status LoadedLaunchList::launch(const AttentionBuffers &buffers, hipStream_t stream,
+                                const BeforeStep &before) const {
   // All of them before the first step: half a plan is worse than none.
   for (const LaunchStep &step : list_.steps)
     for (const AddressPlace &place : step.addresses) {
@@ -86,6 +87,8 @@ Status LoadedLaunchList::launch(const AttentionBuffers &buffers, hipStream_t str
       const std::uint64_t address = buffers.*bindingInfo(place.binding).address + place.addend;
       std::memcpy(block.data() + place.offset, &address, sizeof address);
     }
+    if (before)
+      before(step);
     WAVESMITH_TRY(kernelOf_[i]->launchBytes(step.grid,
                                             std::span(block).first(step.arguments.size()), stream));
   }

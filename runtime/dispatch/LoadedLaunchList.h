@@ -64,8 +64,10 @@ public:
   /// Once per workspace, not per launch.
   Status uploadWork(std::uint64_t workspace, hipStream_t stream) const;
   /// Enqueues the steps. An address that is null or misaligned is an error that names it; nothing
-  /// has been enqueued then.
-  Status launch(const AttentionBuffers &buffers, hipStream_t stream) const;
+  /// has been enqueued then. `before` is told of each step right before it: tools.
+  using BeforeStep = std::function<void(const LaunchStep &)>;
+  Status launch(const AttentionBuffers &buffers, hipStream_t stream,
+                const BeforeStep &before = {}) const;
 
 private:
   LoadedLaunchList() = default;

@@ -171,8 +171,9 @@ Status Session::configureEmulator(const RunRequest &request) {
   const std::string settings = fmt::format(
       "{},order={},checks={},seed={},model={},coverage={}{}",
       request.chip.empty() ? "target=" + request.problem.target : "chip=" + request.chip,
-      request.order, request.checks, request.seed, request.modelCycles ? "on" : "off",
-      request.coverage ? 1 : 0, request.trace.empty() ? "" : ",trace=" + request.trace);
+      request.order, request.checks, request.seed,
+      request.modelCycles || request.sample ? "on" : "off", request.coverage ? 1 : 0,
+      request.trace.empty() ? "" : ",trace=" + request.trace);
   if (table_->wavesmithEmulatorConfigure(settings.c_str()) != 0)
     return error(StatusCode::InvalidArgument, "emulator settings: {}",
                  table_->wavesmithEmulatorLastError());
@@ -191,6 +192,10 @@ Expected<RunReport> Session::run(const RunRequest &request) {
   if (request.quantization)
     call.q = call.k = call.v = {};
   WAVESMITH_TRY(checkProblem(call).status());
+  if (request.sample && !table_->isEmulator())
+    return Status(StatusCode::Unsupported, "a real device runs no samples: only the emulator does");
+  if (request.sample && request.verify)
+    return Status(StatusCode::InvalidArgument, "a run of samples has no result to verify");
   WAVESMITH_TRY(configureEmulator(request));
   WAVESMITH_ASSIGN(const DeviceInfo device, table_->queryDevice(table_->device().ordinal));
   WAVESMITH_ASSIGN(const Planned planned, planRequest(request, device));
@@ -250,7 +255,12 @@ Expected<RunReport> Session::run(const RunRequest &request) {
 
   tell("run");
   const Clock::time_point start = Clock::now();
-  WAVESMITH_TRY(launches.launch(buffers, stream.get()));
+  LoadedLaunchList::BeforeStep sampleStep;
+  if (request.sample)
+    sampleStep = [&](const LaunchStep &step) {
+      table_->wavesmithEmulatorSampleNext(step.weights.data(), step.weights.size());
+    };
+  WAVESMITH_TRY(launches.launch(buffers, stream.get(), sampleStep));
   const Status finished = stream.synchronize();
   report.launchMs = millisecondsSince(start);
   // A fault is a result of the run; any other error is one of the environment.

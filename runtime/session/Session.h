@@ -34,6 +34,9 @@ struct RunRequest {
   std::string order = "default";
   std::string checks = "all";
   bool modelCycles = false;
+  /// Runs a few of attention's workgroups only, for the modelled time of a call that takes too long
+  /// to emulate. There is no result to verify then; only the emulator can.
+  bool sample = false;
   bool coverage = false;
   std::string trace; ///< file for Perfetto; turns the cycle model on
   bool verify = true;

@@ -155,13 +155,29 @@ std::vector<KernelSpec> rowSpecs(std::string_view target, std::string_view name,
   return specs;
 }
 
+namespace {
+
+struct Chip {
+  std::string_view name, target;
+};
+constexpr std::array kChips = {Chip{"MI300X", "gfx942"}, Chip{"MI308X", "gfx942"},
+                               Chip{"MI325X", "gfx942"}, Chip{"MI350X", "gfx950"},
+                               Chip{"MI355X", "gfx950"}};
+
+} // namespace
+
+Expected<std::string> targetOfChip(std::string_view flag, std::string_view chip) {
+  std::vector<std::string_view> all;
+  for (const Chip &row : kChips) {
+    if (row.name == chip)
+      return std::string(row.target);
+    all.push_back(row.name);
+  }
+  return error(StatusCode::InvalidArgument, "{} is \"{}\"; want one of {}", flag, chip,
+               fmt::join(all, ", "));
+}
+
 Status checkChip(std::string_view flag, std::string_view chip, std::string_view target) {
-  struct Chip {
-    std::string_view name, target;
-  };
-  constexpr std::array kChips = {Chip{"MI300X", "gfx942"}, Chip{"MI308X", "gfx942"},
-                                 Chip{"MI325X", "gfx942"}, Chip{"MI350X", "gfx950"},
-                                 Chip{"MI355X", "gfx950"}};
   std::vector<std::string_view> fitting;
   for (const Chip &row : kChips) {
     if (row.target != target)

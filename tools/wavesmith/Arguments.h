@@ -68,6 +68,8 @@ std::vector<KernelSpec> rowSpecs(std::string_view target, std::string_view name 
 /// The path of a trace file, given or not: emulator settings cannot carry every character.
 Status checkTracePath(std::string_view flag, std::string_view path);
 
+/// "gfx942" of "MI325X".
+Expected<std::string> targetOfChip(std::string_view flag, std::string_view chip);
 /// Chips of a target, e.g. MI300X and MI325X for gfx942.
 Status checkChip(std::string_view flag, std::string_view chip, std::string_view target);
 

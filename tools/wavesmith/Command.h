@@ -42,6 +42,7 @@ public:
 };
 
 std::unique_ptr<Command> makeRun();
+std::unique_ptr<Command> makeBench();
 std::unique_ptr<Command> makeBuild();
 std::unique_ptr<Command> makeBundle();
 std::unique_ptr<Command> makeCache();

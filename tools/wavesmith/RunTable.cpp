@@ -20,23 +20,6 @@ std::string count(std::uint64_t number, std::string_view noun) {
   return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
-std::string callText(const RunRequest &request, const RunReport &report) {
-  const AttentionProblem &problem = request.problem;
-  std::int64_t queries = 0, keys = 0;
-  for (const SequenceLength &length : problem.lengths) {
-    queries += length.q;
-    keys += length.kv;
-  }
-  const std::int64_t kvHeads = problem.kvHeads ? problem.kvHeads : problem.heads;
-  return fmt::format("{} attention {}x{}{}, {}{}, {}, {} queries, {} keys, {}",
-                     dtypeName(problem.dtype), problem.headDimQk, problem.headDimV,
-                     problem.causal ? " causal" : "", count(problem.heads, "head"),
-                     kvHeads == problem.heads ? "" : fmt::format(" over {}", kvHeads),
-                     count(problem.lengths.size(), "sequence"), queries, keys,
-                     count(report.workUnits, "workgroup") +
-                         (report.partials ? fmt::format(" ({} partials)", report.partials) : ""));
-}
-
 std::string sourceText(const RunKernel &kernel) {
   if (kernel.provider == "jit")
     return fmt::format("jit: compiled in {:.0f} ms", kernel.compileMs);
@@ -134,8 +117,25 @@ std::string checksText(const RunReport &report) {
 
 } // namespace
 
+std::string describeCall(const RunRequest &request, const RunReport &report) {
+  const AttentionProblem &problem = request.problem;
+  std::int64_t queries = 0, keys = 0;
+  for (const SequenceLength &length : problem.lengths) {
+    queries += length.q;
+    keys += length.kv;
+  }
+  const std::int64_t kvHeads = problem.kvHeads ? problem.kvHeads : problem.heads;
+  return fmt::format("{} attention {}x{}{}, {}{}, {}, {} queries, {} keys, {}",
+                     dtypeName(problem.dtype), problem.headDimQk, problem.headDimV,
+                     problem.causal ? " causal" : "", count(problem.heads, "head"),
+                     kvHeads == problem.heads ? "" : fmt::format(" over {}", kvHeads),
+                     count(problem.lengths.size(), "sequence"), queries, keys,
+                     count(report.workUnits, "workgroup") +
+                         (report.partials ? fmt::format(" ({} partials)", report.partials) : ""));
+}
+
 std::string describeRun(const RunRequest &request, const RunReport &report) {
-  std::string text = row("call", callText(request, report));
+  std::string text = row("call", describeCall(request, report));
   text += row("device",
               fmt::format("{}, order {}, seed {}", report.device, request.order, request.seed));
   for (const RunKernel &kernel : report.kernels) {

@@ -74,6 +74,15 @@ TEST(LaunchList, AStepHoldsEverythingButAddresses) {
             0);
 }
 
+TEST(LaunchList, WeighsUnitsByTheirKeys) {
+  const AttentionPlan plan = splitPlan();
+  const LaunchList list = launchList(plan);
+  ASSERT_EQ(list.steps[0].weights.size(), plan.grid());
+  for (std::size_t i = 0; i < plan.grid(); ++i)
+    EXPECT_EQ(list.steps[0].weights[i], plan.list.units[i].kv1 - plan.list.units[i].kv0);
+  EXPECT_TRUE(list.steps[1].weights.empty());
+}
+
 TEST(LaunchList, CountsBytesOnce) {
   const LaunchList list = launchList(splitPlan());
   const std::uint64_t rows = 3 * 700, keys = 3 * 3000, partials = rows * 5 * (128 + 1) * 4;

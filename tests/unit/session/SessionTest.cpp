@@ -70,6 +70,13 @@ TEST_F(SessionTest, ARightKernelPasses) {
   EXPECT_EQ(device.allocations, device.frees);
 }
 
+TEST_F(SessionTest, SamplesAreTheEmulatorsAndNotVerified) {
+  Session s = session();
+  RunRequest r = request({{33, 65}});
+  r.sample = true;
+  EXPECT_EQ(s.run(r).status().code(), StatusCode::Unsupported);
+}
+
 TEST_F(SessionTest, RandomBatchesOfEveryDim) {
   std::mt19937 random(11);
   const auto upTo = [&](unsigned n) { return static_cast<std::int64_t>(random() % (n + 1)); };

@@ -1,0 +1,114 @@
+// wavesmith bench: how long a call takes on a chip. So far by the cycle model only, from a sample
+// of the workgroups, so that calls of any length end in seconds.
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "runtime/session/Session.h"
+#include "tools/wavesmith/Arguments.h"
+#include "tools/wavesmith/CallFlags.h"
+#include "tools/wavesmith/Command.h"
+#include "tools/wavesmith/Progress.h"
+#include "tools/wavesmith/RunTable.h"
+
+namespace wavesmith::cli {
+namespace {
+
+std::string describe(const RunRequest &request, const RunReport &report) {
+  const ModelledTime &time = *report.modelled;
+  std::size_t width = 6;
+  for (const ModelledTime::Kernel &kernel : time.kernels)
+    width = std::max(width, kernel.name.size());
+  std::string text = fmt::format("{}\n\n{:<{}} {:>10} {:>9} {:>11} {:>9} {:>6} {:>7}  {}\n",
+                                 describeCall(request, report), "kernel", width, "cycles", "us",
+                                 "workgroups", "executed", "MFMA", "memory", "bound by");
+  for (const ModelledTime::Kernel &kernel : time.kernels)
+    text +=
+        fmt::format("{:<{}} {:>10} {:>9.1f} {:>11} {:>9} {:>4.0f} % {:>5.0f} %  {}\n", kernel.name,
+                    width, kernel.cycles, static_cast<double>(kernel.cycles) / time.clockMhz,
+                    kernel.workgroups, kernel.executed, 100 * kernel.mfmaUtilisation,
+                    100 * kernel.memoryUtilisation, kernel.boundBy);
+  return text + fmt::format("\nmodelled: {}\n", time.text());
+}
+
+class Bench final : public Command {
+public:
+  std::string name() const override { return "bench"; }
+  std::string summary() const override { return "model the time of an attention call on a chip"; }
+
+  void declare(CLI::App &app) override {
+    call_.declare(app, /*needsTarget=*/false);
+    app.add_flag("--modelled", modelled_,
+                 "By the emulator's cycle model, from a sample of the workgroups");
+    app.add_option("--chip", chip_, "MI300X, MI308X, MI325X; MI350X, MI355X")->required();
+    app.add_option("--seed", seed_, "Of the inputs; default: 1");
+    app.add_option("--trace", trace_,
+                   "File for ui.perfetto.dev: what the modelled waves do (docs/seeing.md)");
+  }
+
+  Expected<Result> run() override {
+    if (!modelled_)
+      return Status(StatusCode::Unsupported,
+                    "bench: times of a real device are not supported yet; give --modelled");
+    WAVESMITH_TRY(checkTracePath("--trace", trace_));
+    WAVESMITH_ASSIGN(const std::string target, targetOfChip("--chip", chip_));
+    WAVESMITH_ASSIGN(RunRequest request, call_.request(call_.hasTarget() ? "" : target));
+    WAVESMITH_TRY(checkChip("--chip", chip_, request.problem.target));
+    if (!seed_.empty()) {
+      WAVESMITH_ASSIGN(request.seed, parseSeed("--seed", seed_));
+    }
+    request.chip = chip_;
+    request.trace = trace_;
+    request.checks = "none";
+    request.sample = true;
+    request.verify = false;
+
+    auto session = Session::create({.device = DeviceChoice::Emulator, .store = std::nullopt});
+    if (!session)
+      return asEnvironment(session.status());
+    Stage stage;
+    request.progress = [&stage](std::string_view name) { stage.enter(name); };
+    const auto report = (*session)->run(request);
+    stage.leave();
+    if (!report)
+      return asEnvironment(report.status());
+    if (!report->ok())
+      return Status(StatusCode::EmulationFault, report->failures.front());
+    return result(request, *report);
+  }
+
+private:
+  Expected<Result> result(const RunRequest &request, const RunReport &report) const {
+    Result result;
+    result.json = {{"ok", true},
+                   {"target", report.target},
+                   {"workgroups", report.workUnits},
+                   {"partials", report.partials},
+                   {"flops", report.flops},
+                   {"emulated", nullptr},
+                   {"modelled", nullptr}};
+    if (report.emulated)
+      result.json["emulated"] = {{"instructions", report.emulated->instructions},
+                                 {"seconds", report.emulated->seconds}};
+    if (!report.modelled) { // an empty call launches nothing
+      result.text = describeCall(request, report) + "\nnothing to launch\n";
+      return result;
+    }
+    result.json["modelled"] = Json::parse(report.modelled->json());
+    result.text = describe(request, report);
+    return result;
+  }
+
+  CallFlags call_;
+  std::string chip_, seed_, trace_;
+  bool modelled_ = false;
+};
+
+} // namespace
+
+std::unique_ptr<Command> makeBench() { return std::make_unique<Bench>(); }
+
+} // namespace wavesmith::cli
