@@ -5,7 +5,6 @@
 #include <numeric>
 #include <optional>
 #include <tuple>
-#include <unordered_set>
 
 #include "emulator/cycles/ComputeUnit.h"
 #include "emulator/cycles/GridReplay.h"
@@ -79,19 +78,6 @@ std::vector<const GroupTrace *> chooseReplays(const TraceSampler &sampler) {
   for (std::size_t k = 0; k < kReplays; ++k)
     chosen.push_back(all[k * (all.size() - 1) / (kReplays - 1)]);
   return chosen;
-}
-
-std::unordered_set<u64> sharedLines(const TraceSampler &sampler) {
-  std::unordered_set<u64> seen, shared;
-  for (const auto &[index, trace] : sampler.traces()) {
-    std::unordered_set<u64> own;
-    for (const WaveTrace &wave : trace->waves)
-      own.insert(wave.lines.begin(), wave.lines.end());
-    for (u64 line : own)
-      if (!seen.insert(line).second)
-        shared.insert(line);
-  }
-  return shared;
 }
 
 void fillLoops(const UnitReport &unit, const TraceSampler &sampler, CycleReport &report) {
@@ -177,11 +163,11 @@ Grid compose(const TraceSampler &sampler, const Chip &chip, TraceFile *file, Cyc
   int residents = report.workgroupsPerCu;
   int activeCus = static_cast<int>(
       std::min<std::size_t>(sampler.sizes().size(), static_cast<std::size_t>(chip.cus())));
-  std::unordered_set<u64> shared = sharedLines(sampler);
+  const LineSharing sharing(sampler);
   std::vector<const GroupTrace *> replays = chooseReplays(sampler);
   auto replay = [&](const GroupTrace &trace, int copies, UnitTimeline *timeline,
                     bool cold = false) {
-    MemoryPath memory(chip, activeCus, shared);
+    MemoryPath memory(chip, activeCus, sharing);
     ComputeUnit unit(sampler.ops(), chip, memory, timeline);
     if (cold)
       unit.coolInstructions();
@@ -191,7 +177,7 @@ Grid compose(const TraceSampler &sampler, const Chip &chip, TraceFile *file, Cyc
   };
   /// Alone on a compute unit, first with empty caches, then where it has run before.
   auto replayTwice = [&](const GroupTrace &trace) {
-    MemoryPath memory(chip, activeCus, shared);
+    MemoryPath memory(chip, activeCus, sharing);
     ComputeUnit unit(sampler.ops(), chip, memory);
     unit.add(trace);
     while (unit.nextTurn() != ComputeUnit::kNever)
@@ -250,8 +236,8 @@ Grid compose(const TraceSampler &sampler, const Chip &chip, TraceFile *file, Cyc
 /// Every workgroup beside its real neighbours.
 Grid replayAll(const TraceSampler &sampler, const Chip &chip, TraceFile *file,
                CycleReport &report) {
-  std::unordered_set<u64> shared = sharedLines(sampler);
-  GridReport replayed = replayGrid(sampler, chip, report.workgroupsPerCu, shared, file);
+  const LineSharing sharing(sampler);
+  GridReport replayed = replayGrid(sampler, chip, report.workgroupsPerCu, sharing, file);
   Grid grid;
   UnitReport all;
   all.lines.resize(sampler.ops().size());

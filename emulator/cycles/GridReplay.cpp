@@ -14,9 +14,9 @@ struct Unit {
   ComputeUnit unit;
   std::vector<std::size_t> running; ///< into Placement::groups, by start
 
-  Unit(const TraceSampler &sampler, const Chip &chip, int activeCus,
-       const std::unordered_set<u64> &shared, TraceFile *file)
-      : memory(chip, activeCus, shared),
+  Unit(const TraceSampler &sampler, const Chip &chip, int activeCus, const LineSharing &sharing,
+       TraceFile *file)
+      : memory(chip, activeCus, sharing),
         timeline(file ? std::make_optional<UnitTimeline>(*file, sampler, "the first compute unit",
                                                          file->budget() / 2)
                       : std::nullopt),
@@ -29,13 +29,13 @@ public:
       : sampler_(sampler), chip_(chip), index_(index), report_(report),
         next_(static_cast<std::size_t>(index)) {}
 
-  void run(int residents, const std::unordered_set<u64> &shared, TraceFile *file) {
+  void run(int residents, const LineSharing &sharing, TraceFile *file) {
     int active = static_cast<int>(
         std::min<std::size_t>(sampler_.sizes().size(), static_cast<std::size_t>(chip_.cus())));
     for (int place = 0; place < residents; ++place)
       for (int cu = 0; cu < chip_.cusPerXcd && hasMore(); ++cu) {
         if (place == 0)
-          units_.push_back(std::make_unique<Unit>(sampler_, chip_, active, shared,
+          units_.push_back(std::make_unique<Unit>(sampler_, chip_, active, sharing,
                                                   cu == 0 && index_ == 0 ? file : nullptr));
         start(static_cast<std::size_t>(cu), 0);
       }
@@ -106,10 +106,10 @@ double usedClocks(std::vector<Placed> groups) {
 } // namespace
 
 GridReport replayGrid(const TraceSampler &sampler, const Chip &chip, int residents,
-                      const std::unordered_set<u64> &shared, TraceFile *file) {
+                      const LineSharing &sharing, TraceFile *file) {
   GridReport report;
   for (int xcd = 0; xcd < chip.xcds; ++xcd)
-    Xcd(sampler, chip, xcd, report).run(residents, shared, file);
+    Xcd(sampler, chip, xcd, report).run(residents, sharing, file);
   report.placement.used = usedClocks(report.placement.groups);
   return report;
 }

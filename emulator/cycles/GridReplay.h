@@ -3,7 +3,6 @@
 // samples (CycleModel) is compared with, and exact for the model's rules. For small grids. Pure
 // functions but for the trace file, which one launch writes at a time; any thread.
 
-#include <unordered_set>
 #include <vector>
 
 #include "emulator/cycles/ComputeUnit.h"
@@ -18,6 +17,6 @@ struct GridReport {
 
 /// Needs the traces of all workgroups. `file` may be null; else it gets the first compute unit.
 GridReport replayGrid(const TraceSampler &sampler, const Chip &chip, int residents,
-                      const std::unordered_set<u64> &shared, TraceFile *file);
+                      const LineSharing &sharing, TraceFile *file);
 
 } // namespace wavesmith::emulator::cycles

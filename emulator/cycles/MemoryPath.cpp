@@ -55,8 +55,8 @@ bool LineCache::touch(u64 line) {
   return false;
 }
 
-MemoryPath::MemoryPath(const Chip &chip, int activeCus, const std::unordered_set<u64> &shared)
-    : a_(*chip.architecture), shared_(shared), l1_(a_.l1Bytes / a_.lineBytes, 4),
+MemoryPath::MemoryPath(const Chip &chip, int activeCus, const LineSharing &sharing)
+    : a_(*chip.architecture), sharing_(sharing), l1_(a_.l1Bytes / a_.lineBytes, 4),
       l2_(a_.l2Bytes / a_.lineBytes, 16), dirty_(a_.l2Bytes / a_.lineBytes, 16),
       scalar_(kScalarBytes / kScalarLine, 4),
       hbmPerClk_(share(chip.hbmTbs * chip.hbmEfficiency, chip, activeCus)),
@@ -89,14 +89,12 @@ double MemoryPath::load(double now, int addressClk, std::span<const u64> lines, 
     if (l2_.touch(line)) {
       arrival = std::max(ready + latency, l2_.arrival());
     } else {
-      bool isShared = shared_.count(line) != 0;
-      latency = isShared ? a_.mallLatency : a_.hbmLatency;
+      latency = sharing_.isShared(plain) ? a_.mallLatency : a_.hbmLatency;
       ready = std::max(ready, pass(mallFree_, start, bytes, mallPerClk_));
-      if (!isShared) {
-        ready = std::max(ready, pass(hbmFree_, start, bytes, hbmPerClk_));
-        hbmBytes_ += bytes;
-        hbmBusy_ += bytes / hbmPerClk_;
-      }
+      double own = bytes / sharing_.readers(plain);
+      ready = std::max(ready, pass(hbmFree_, start, own, hbmPerClk_));
+      hbmBytes_ += own;
+      hbmBusy_ += own / hbmPerClk_;
       arrival = l2_.arrival() = ready + latency;
     }
     l1_.arrival() = arrival;

@@ -4,10 +4,10 @@
 // thread.
 
 #include <span>
-#include <unordered_set>
 #include <vector>
 
 #include "emulator/cycles/Chips.h"
+#include "emulator/cycles/LineSharing.h"
 #include "emulator/isa/Types.h"
 
 namespace wavesmith::emulator::cycles {
@@ -32,8 +32,8 @@ private:
 
 class MemoryPath {
 public:
-  /// `shared`: lines that other workgroups read too, so they are found in MALL.
-  MemoryPath(const Chip &chip, int activeCus, const std::unordered_set<u64> &shared);
+  /// Lines that other workgroups read too are found in MALL; HBM is paid for by all of them.
+  MemoryPath(const Chip &chip, int activeCus, const LineSharing &sharing);
 
   /// When the last line of a load is there. `addressClk` is the instruction's time in the address
   /// unit.
@@ -50,10 +50,12 @@ public:
 
 private:
   double enter(double now, int addressClk, std::size_t lines);
-  u64 salted(u64 line, u64 salt) const { return shared_.count(line) ? line : line ^ (salt << 48); }
+  u64 salted(u64 line, u64 salt) const {
+    return sharing_.isNeighbours(line) ? line : line ^ (salt << 48);
+  }
 
   const Architecture &a_;
-  const std::unordered_set<u64> &shared_;
+  const LineSharing &sharing_;
   LineCache l1_, l2_, dirty_, scalar_; ///< dirty_: the lines of L2 that will be written back
   double hbmPerClk_, mallPerClk_, fillPerClk_, writePerClk_;
   double addressFree_ = 0, l1Free_ = 0, fillFree_ = 0, mallFree_ = 0, hbmFree_ = 0, writeFree_ = 0;

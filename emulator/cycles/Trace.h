@@ -3,6 +3,7 @@
 // clocks and memory lines that depend on data. A TraceSampler is shared by the machines of one
 // launch (its own lock); a TraceRecorder belongs to one Machine.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -73,6 +74,9 @@ public:
   /// By workgroup index.
   const std::map<u64, std::unique_ptr<GroupTrace>> &traces() const { return traces_; }
   bool tracesAll() const { return all_; }
+  /// `base` gives where the allocation that holds an address begins.
+  void setAllocations(std::function<u64(u64)> base) { allocationBase_ = std::move(base); }
+  u64 allocationBase(u64 address) const { return allocationBase_ ? allocationBase_(address) : 0; }
   u64 entryAddress() const { return entryAddress_; }
   std::string text(u32 op) const; ///< disassembly
 
@@ -85,6 +89,7 @@ private:
   std::size_t count_ = 0;
   u64 entryAddress_ = 0;
   bool all_ = false;
+  std::function<u64(u64)> allocationBase_;
   std::vector<u64> sizes_; ///< instructions per workgroup
   std::map<u64, bool> wanted_;
   std::mutex mutex_;

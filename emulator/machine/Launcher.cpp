@@ -235,6 +235,10 @@ Expected<RunReport> launchGrid(Module &module, Memory &memory, bool gfx950,
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.instructions = result.instructions;
   if (sampler) {
+    sampler->setAllocations([&memory](u64 address) {
+      const Allocation *allocation = memory.find(address);
+      return allocation ? allocation->base() : 0;
+    });
     if (launch.sampleOnly)
       sampler->estimateSizes(config.weights);
     u64 workItems = u64{config.block[0]} * config.block[1] * config.block[2];

@@ -75,25 +75,28 @@ TEST_F(CycleModel, ATailWorkgroupHasItsComputeUnitForItself) {
 }
 
 /// The composition from samples against the replay of every workgroup, and how far apart they are:
-/// at most 3.7 % when this was written.
+/// at most 3.7 % when this was written, and 9.4 % where the groups that happen to meet on a compute
+/// unit read the same lines, which a sample does not show.
 TEST_F(CycleModel, TheSampleAgreesWithTheWholeGrid) {
   struct Case {
     const char *kernel;
     int repeat;
     std::uint32_t block, grid;
+    double within = 0.05;
   };
   for (const Case &c :
        {Case{"alu", 200, 256, 201}, Case{"mfma16_mixed", 100, 512, 90},
         Case{"lds_read128", 100, 256, 250}, Case{"sum", 20, 256, 200}, Case{"sum", 20, 256, 40},
         Case{"unequal", 1, 256, 200}, Case{"unequal", 1, 256, 331}, Case{"copy", 16, 256, 480},
-        Case{"copy", 16, 256, 170}}) {
+        Case{"copy", 16, 256, 170}, Case{"shared_read", 32, 256, 480, 0.1},
+        Case{"shared_read", 32, 256, 160}}) {
     CycleReport sample = model(c.kernel, c.repeat, c.block, c.grid, 16, "MI308X"),
                 all = model(c.kernel, c.repeat, c.block, c.grid, 16, "MI308X", 0, true);
     EXPECT_EQ(all.sampledWorkgroups, static_cast<int>(c.grid));
     EXPECT_LE(sample.sampledWorkgroups, 8);
     std::cout << fmt::format("sampled\t{} x {}\t{} clk, all {} clk, {:+.1f} %\n", c.kernel, c.grid,
                              sample.cycles, all.cycles, 100 * (ratio(sample, all) - 1));
-    EXPECT_NEAR(ratio(sample, all), 1, 0.05) << c.kernel << " x " << c.grid;
+    EXPECT_NEAR(ratio(sample, all), 1, c.within) << c.kernel << " x " << c.grid;
     EXPECT_NEAR(sample.mfmaUtilisation * ratio(sample, all), all.mfmaUtilisation,
                 0.03 * all.mfmaUtilisation)
         << "the work is the same";
