@@ -154,7 +154,7 @@ class BadInput(CliTest):
         self.assertFalse((self.dir / "t.json").exists())
 
     def test_subcommands_of_later_versions(self):
-        for name in ("explain", "bench", "tune", "calibrate"):
+        for name in ("explain", "tune", "calibrate"):
             self.refused([name, "list", "--anything", "7"], name, "not supported yet")
 
     def refusedBuild(self, *words, **changes):
