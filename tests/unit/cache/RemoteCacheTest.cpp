@@ -315,6 +315,23 @@ TEST_F(RemoteCacheTest, WorksWithRedis) {
   EXPECT_FALSE(remote.get(mainJobSpec())) << "it is dead now";
 }
 
+TEST(RemoteSettings, AreReadOrRefused) {
+  const test::ScopedEnv url("WAVESMITH_REMOTE", "redis://cache:7000/2");
+  const auto options = KernelStoreOptions::fromEnvironment();
+  if (!RedisClient::supported()) {
+    EXPECT_THAT(options.status().message(), HasSubstr("this build has no Redis client"));
+    EXPECT_EQ(RedisClient::connect({.host = "cache"}, 1ms).status().code(),
+              StatusCode::Unsupported);
+    return;
+  }
+  ASSERT_TRUE(options) << options.status().message();
+  EXPECT_EQ(options->remote->address.text(), "redis://cache:7000/2");
+  EXPECT_EQ(options->remote->timeout, 500ms);
+  const test::ScopedEnv timeout("WAVESMITH_REMOTE_TIMEOUT", "0");
+  EXPECT_THAT(KernelStoreOptions::fromEnvironment().status().message(),
+              HasSubstr("WAVESMITH_REMOTE_TIMEOUT is \"0\""));
+}
+
 TEST(RedisAddress, IsReadStrictly) {
   const auto read = [](const char *url) {
     const auto address = RedisAddress::parse(url);
