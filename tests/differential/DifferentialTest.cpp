@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/differential/Generator.h"
+#include "tests/differential/Matrices.h"
 #include "tests/differential/Reducer.h"
 #include "tests/differential/Runner.h"
 
@@ -22,18 +23,19 @@ TEST(DifferentialGenerator, SameSeedSameProgram) {
 
 TEST(DifferentialGenerator, DrawsEveryExchangeAndKindOfStatement) {
   std::string all;
-  for (std::uint64_t seed = 0; seed < 600; ++seed)
+  for (std::uint64_t seed = 0; seed < 1500; ++seed)
     all += generate(seed).source();
   for (const char *part :
-       {"wave::ReadFirst",  "wave::ReadLane", "wave::Ballot",  "wave::CompareMask",
-        "wave::CountBelow", "wave::Gather",   "wave::Scatter", "wave::Swizzle",
-        "wave::Dpp",        "Fold::Add",      "Fold::Xor",     "PermlaneSwap<16>",
-        "PermlaneSwap<32>", "switch (",       "break;",        "continue;",
-        "for (s.i",         "f0(n - 1, ",     "q0(s, c);",     "r.barrier();",
-        "c.lds + ",         "c.shared + ",    "Tight t",       "atomicCompareExchange",
-        "fused(",           "quotient(",      "remainder(",    "bits<",
-        "funnelLeft("})
-    EXPECT_THAT(all, HasSubstr(part));
+       {"wave::ReadFirst",  "wave::ReadLane",   "wave::Ballot",     "wave::CompareMask",
+        "wave::CountBelow", "wave::Gather",     "wave::Scatter",    "wave::Swizzle",
+        "wave::Dpp",        "Fold::Add",        "Fold::Xor",        "PermlaneSwap<16>",
+        "PermlaneSwap<32>", "switch (",         "break;",           "continue;",
+        "for (s.i",         "f0(n - 1, ",       "q0(s, c);",        "r.barrier();",
+        "c.lds + ",         "c.shared + ",      "Tight t",          "atomicCompareExchange",
+        "fused(",           "quotient(",        "remainder(",       "bits<",
+        "funnelLeft(",      "matrix::mfma_f32", "matrix::mfma_i32", "matrix::mfma_f64",
+        "matrix::smfmac",   "f8f6f4<"})
+    EXPECT_NE(all.find(part), std::string::npos) << part;
 }
 
 /// A generated program with `text` among the statements of its first step.
@@ -91,6 +93,23 @@ TEST_F(DifferentialRunner, TellsFaultsAndCompilerErrors) {
   const Verdict refused = run(withPlanted("no such thing;"));
   EXPECT_EQ(refused.kind, Verdict::Kind::NotCompiled);
   EXPECT_THAT(refused.text, HasSubstr("error: "));
+}
+
+TEST_F(DifferentialRunner, EveryMatrixInstructionMultiplies) {
+  Random random(950);
+  std::vector<Program> programs;
+  std::vector<std::string> names;
+  for (const Exchange &exchange : everyMatrix(random)) {
+    names.push_back(exchange.name);
+    programs.push_back(exchangeProgram(programs.size() + 1, exchange));
+  }
+  ASSERT_EQ(programs.size(), 114u);
+  for (const char *target : {"gfx942", "gfx950"}) {
+    const auto verdicts = runner_->run(programs, {target, "O1", {"default"}});
+    for (std::size_t i = 0; i < programs.size(); ++i)
+      EXPECT_EQ(verdicts[i].kind, Verdict::Kind::Same)
+          << target << " " << names[i] << ": " << verdicts[i].text;
+  }
 }
 
 } // namespace

@@ -12,6 +12,7 @@ struct Exchange {
   Type result;
   bool needsAllLanes = false; ///< what lanes give that are off is not defined
   bool needsFullWaves = false;
+  bool gfx950Only = false;
 };
 
 Exchange drawExchange(Random &random);

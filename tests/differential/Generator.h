@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "tests/differential/Exchanges.h"
 #include "tests/differential/Program.h"
 #include "tests/differential/Random.h"
 
@@ -12,6 +13,9 @@ namespace wavesmith::differential {
 
 /// The program of `seed`, for both targets: the prelude writes out for gfx942 what only gfx950 has.
 Program generate(std::uint64_t seed);
+
+/// One wave loads arguments, does `exchange` and stores its result.
+Program exchangeProgram(std::uint64_t seed, const Exchange &exchange);
 
 /// Grammar and state of one program in the making.
 class Generator {

@@ -107,7 +107,10 @@ std::string Program::source() const {
   for (const Declaration &type : structs)
     if (uses(members, type.name))
       types += type.text + "\n";
-  return fmt::format(R"(namespace {0} {{
+  const char *open = "", *close = "";
+  if (gfx950Only)
+    open = "#if !defined(__AMDGCN__) || defined(__gfx950__)\n", close = "#endif\n";
+  return fmt::format(R"({8}namespace {0} {{
 LDS_ARRAY(lds, {1});
 {2}struct State {{
 {3}}};
@@ -119,8 +122,9 @@ LDS_ARRAY(lds, {1});
 }};
 }} // namespace {0}
 PROGRAM_ENTRY({0})
-)",
-                     name(), ldsBytes, types, members, helpers, workItems, stride(), body);
+{9})",
+                     name(), ldsBytes, types, members, helpers, workItems, stride(), body, open,
+                     close);
 }
 
 } // namespace wavesmith::differential

@@ -49,6 +49,7 @@ Node block(std::vector<Node> statements = {});
 struct Program {
   std::uint64_t seed = 0;
   int workItems = 64; ///< of a workgroup
+  bool gfx950Only = false;
   int ldsBytes = 16;
   int resultBytes = 0;
   struct Declaration {

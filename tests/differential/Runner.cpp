@@ -86,7 +86,7 @@ std::string_view name(Verdict::Kind kind) {
 std::string sourceOf(std::span<const Program> programs) {
   std::string source = "#include \"tests/differential/prelude/Atomics.h\"\n"
                        "#include \"tests/differential/prelude/Builtins.h\"\n"
-                       "#include \"tests/differential/prelude/Waves.h\"\n";
+                       "#include \"tests/differential/prelude/Matrix.h\"\n";
   for (const Program &program : programs)
     source += "\n" + program.source();
   return source;
@@ -214,6 +214,8 @@ std::vector<Verdict> Runner::run(std::span<const Program> programs,
   if (!module)
     return all(module.status());
   for (std::size_t i = 0; i < programs.size(); ++i) {
+    if (programs[i].gfx950Only && configuration.target != "gfx950")
+      continue;
     auto expected = runOnHost(*host_, programs[i]);
     if (!expected) {
       verdicts[i] = {Verdict::Kind::NotCompiled, expected.status().message()};

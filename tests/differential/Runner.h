@@ -35,7 +35,7 @@ public:
   explicit Runner(Toolchain toolchain) : toolchain_(std::move(toolchain)) {}
 
   /// The programs share one compilation on each side; verdicts in their order, the first order that
-  /// does not give `Same` counts.
+  /// does not give `Same` counts. What the target lacks is not run and `Same`.
   std::vector<Verdict> run(std::span<const Program> programs, const Configuration &configuration);
 
   /// How often instructions were executed, by mnemonic.

@@ -8,6 +8,7 @@
 
 #include "tests/differential/Exchanges.h"
 #include "tests/differential/Generator.h"
+#include "tests/differential/Matrices.h"
 
 namespace wavesmith::differential {
 namespace {
@@ -409,9 +410,11 @@ void Generator::ldsRound(std::vector<Node> &steps) {
 }
 
 Node Generator::exchange() {
-  Exchange chosen = drawExchange(random_);
+  auto drawn = [&] { return random_.chance(10) ? drawMatrix(random_) : drawExchange(random_); };
+  Exchange chosen = drawn();
   while (chosen.needsFullWaves && program_.workItems % 64 != 0)
-    chosen = drawExchange(random_);
+    chosen = drawn();
+  program_.gfx950Only |= chosen.gfx950Only;
   // Some lanes off, where what happens then is defined.
   Node when = expression({Element::U8, 1}, "true");
   if (!chosen.needsAllLanes && random_.chance(40))
@@ -457,6 +460,30 @@ Program Generator::take() {
   steps.push_back(results());
   program_.steps = block(std::move(steps));
   return std::move(program_);
+}
+
+Program exchangeProgram(std::uint64_t seed, const Exchange &exchange) {
+  Program program;
+  program.seed = seed;
+  program.gfx950Only = exchange.gfx950Only;
+  program.resultBytes = exchange.result.bytes();
+  program.state = {{"x", exchange.result.name() + " x;"}};
+  std::string arguments;
+  for (std::size_t i = 0; i < exchange.arguments.size(); ++i)
+    arguments += fmt::format("{}load<{}, 4>(c.in + inputAt<4>(c.id * 52 + {}))", i ? ", " : "",
+                             exchange.arguments[i].name(), 16 * i);
+  program.steps = block(
+      {makeNode(Node::Kind::Fixed,
+                fmt::format("r.template exchange<{0}>([](State &, const Item &) INLINE -> bool "
+                            "{{ return true; }}, [](State &, const Item &c) INLINE -> {0}::Args "
+                            "{{ return {{{1}}}; }}, [](State &s, {0}::Result x) INLINE {{ s.x = x; "
+                            "}});",
+                            exchange.name, arguments)),
+       makeNode(Node::Kind::Fixed,
+                fmt::format("r.each([](State &s, const Item &c) INLINE {{ store<{}, 4>(c.own + {}, "
+                            "s.x); }});",
+                            exchange.result.name(), kOwnBytes))});
+  return program;
 }
 
 Program generate(std::uint64_t seed) { return Generator(seed).take(); }

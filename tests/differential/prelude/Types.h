@@ -107,6 +107,23 @@ template <class V> INLINE inline V tame(V x) {
   }
 }
 
+/// No constant to the compiler: 4, 8, 16 or 32 bytes.
+template <class V> INLINE inline V opaque(V x) {
+#ifdef __AMDGCN__
+  if constexpr (sizeof(V) == 4) {
+    u32 words = __builtin_bit_cast(u32, x);
+    asm("" : "+v"(words));
+    return __builtin_bit_cast(V, words);
+  } else {
+    Vec<u32, int(sizeof(V) / 4)> words = __builtin_bit_cast(Vec<u32, int(sizeof(V) / 4)>, x);
+    asm("" : "+v"(words));
+    return __builtin_bit_cast(V, words);
+  }
+#else
+  return x;
+#endif
+}
+
 template <class V> INLINE inline ElementOf<V> element(V x, u32 index) {
   if constexpr (kWidth<V> == 1)
     return x;

@@ -115,7 +115,13 @@ struct Gather {
 struct Scatter {
   using Args = Two;
   using Result = u32;
-  ON_DEVICE(u32(__builtin_amdgcn_ds_permute(i32(a.y), i32(a.x))))
+#ifdef __AMDGCN__
+  INLINE static Result device(Args a) {
+    // LLVM 22 takes what arrives for uniform when value and address are (llvm_bugs/).
+    asm("" : "+v"(a.y));
+    return u32(__builtin_amdgcn_ds_permute(i32(a.y), i32(a.x)));
+  }
+#endif
   HOST_ONLY(static void host(const Args *a, u64 active, Result *r) {
     for (int i = 0; i < 64; ++i)
       r[i] = 0;
