@@ -39,14 +39,25 @@ export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
 mkdir -p "$build/crashes"
 failed=0
 for target in "${targets[@]}"; do
-  seeds=$(sed -n "s/^$target //p" "$build/fuzzers.txt")
-  [[ -n $seeds ]] || { printf 'error: no fuzz target %s\n' "$target" >&2; exit 2; }
+  read -r corpus slice head < <(sed -n "s/^$target //p" "$build/fuzzers.txt") ||
+    { printf 'error: no fuzz target %s\n' "$target" >&2; exit 2; }
+  seeds=tests/fuzz/corpus/$corpus
   mkdir -p "$build/corpus/$target"
+  if ((slice)); then
+    rm -rf "$build/seeds/$target"
+    mkdir -p "$build/seeds/$target"
+    for seed in "$seeds"/*; do
+      # shellcheck disable=SC2016 # split's shell expands it
+      tail -c +$((head + 1)) "$seed" | SEED=$seed HEAD=$head split -b $((slice - head)) -a 4 \
+        --filter='{ head -c "$HEAD" "$SEED"; cat; } >"$FILE"' - "$build/seeds/$target/${seed##*/}."
+    done
+    seeds=$build/seeds/$target
+  fi
   printf '\n==> %s for %s s\n' "$target" "$seconds" >&2
-  "$build/bin/wavesmith_fuzzer_$target" -max_total_time="$seconds" -timeout=20 -max_len=16384 \
+  "$build/bin/wavesmith_fuzzer_$target" -max_total_time="$seconds" -timeout=20 -max_len=$((slice ? slice : 16384)) \
     -malloc_limit_mb=1024 -rss_limit_mb=3072 -print_final_stats=1 -verbosity=0 \
     -artifact_prefix="$build/crashes/$target-" "$build/corpus/$target" \
-    "tests/fuzz/corpus/$seeds" || { failed=1; printf 'error: %s failed\n' "$target" >&2; }
+    "$seeds" || { failed=1; printf 'error: %s failed\n' "$target" >&2; }
 done
 if ((failed)); then
   printf '\nerror: inputs that failed are in %s/crashes\n' "$build" >&2

@@ -20,7 +20,7 @@ inline void run(const CodeObject &object, std::uint8_t knobs) {
 
   emulator::RunOptions options;
   options.threads = 1;
-  options.maxInstructionsPerWave = 2000;
+  options.maxInstructionsPerWave = 500;
   options.maxFaults = 4;
   options.seed = knobs;
   options.order.vectorMemory = static_cast<emulator::ExecutionOrder::Landing>(knobs & 1);
