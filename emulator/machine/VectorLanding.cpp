@@ -192,9 +192,15 @@ void landStore(Machine &machine, Wave &wave, PendingOp &op) {
     std::memcpy(at.bytes, line, size);
     if (machine.log() && at.allocation)
       machine.noteStore(wave, op, lane, size, reinterpret_cast<const std::byte *>(line));
-    if (at.allocation)
-      at.allocation->markWritten(op.address[lane], size);
-    else if (machine.tracksValidity()) {
+    if (at.allocation) {
+      // The fourth of three elements stays undefined (storesThree in VectorMemory.cpp).
+      const unsigned quarter = access.bytes / 4, last = 32 - 8 * std::min(quarter, 4u);
+      const bool three = machine.tracksValidity() && !access.components && quarter &&
+                         size == access.bytes && !(op.valid[dwords - 1][lane] >> last);
+      at.allocation->markWritten(op.address[lane], three ? size - quarter : size);
+      if (three)
+        at.allocation->markUnwritten(op.address[lane] + size - quarter, quarter);
+    } else if (machine.tracksValidity()) {
       for (unsigned c = 0; c < dwords; ++c)
         line[c] = op.valid[c][lane] >> (access.high ? 16 : 0);
       std::memcpy(at.valid, line, size);

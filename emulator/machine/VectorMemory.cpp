@@ -101,6 +101,20 @@ void flatAddresses(Machine &machine, Wave &wave, const Inst &inst, PendingOp &op
     op.address[lane] = (low[lane] | u64{low[lane + kLanes]} << 32) + immediate;
 }
 
+/// Is it a vector of three elements in every lane, which compilers store as four with any fourth?
+/// landStore leaves that undefined in memory, so whoever uses it is reported.
+bool storesThree(const Inst &inst, const PendingOp &op) {
+  const Access &access = inst.row->access;
+  if (inst.row->use != Use::Store || access.components || access.high || access.bytes < 4)
+    return false;
+  const unsigned bytes = access.bytes;
+  for (int lane = 0; lane < kLanes; ++lane)
+    for (unsigned i = 0; (op.lanes >> lane) & 1 && i < bytes; ++i)
+      if (((op.valid[i / 4][lane] >> 8 * (i % 4)) & 0xff) != (4 * i < 3 * bytes ? 0xffu : 0u))
+        return false;
+  return bytes % 4 == 0 && bytes != 12;
+}
+
 /// Stores and atomics take their data at issue; undefined bytes are reported here, where the
 /// instruction that loses them is known.
 void captureData(Machine &machine, Wave &wave, const Inst &inst, PendingOp &op) {
@@ -116,13 +130,19 @@ void captureData(Machine &machine, Wave &wave, const Inst &inst, PendingOp &op) 
     auto aperture = static_cast<u32>(op.address[lane] >> 32);
     remembered |= u64{aperture == kPrivateAperture || aperture == kSharedAperture} << lane;
   }
+  bool anyInvalid = false;
   for (int word = 0; word < data.words && word < 4; ++word) {
     int reg = data.index + word;
-    if (!(wave.vectorState[reg] & kInvalid)) {
+    bool invalid = wave.vectorState[reg] & kInvalid;
+    anyInvalid |= invalid;
+    if (invalid)
+      op.valid[word] = wave.vectorValid[reg];
+    else
       op.valid[word].fill(~0u);
-      continue;
-    }
-    op.valid[word] = wave.vectorValid[reg];
+  }
+  if (!anyInvalid || storesThree(inst, op))
+    return;
+  for (int word = 0; word < data.words && word < 4; ++word) {
     u32 stored = access.bytes < 4 ? (1u << 8 * access.bytes) - 1 : ~0u;
     stored = access.components ? typedStoreBits(inst, op.typed, word)
                                : (access.high ? stored << 16 : stored);
