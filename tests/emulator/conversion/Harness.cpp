@@ -2,21 +2,16 @@
 
 #include <bit>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <numeric>
 #include <sstream>
-#include <unistd.h>
 
 #include "emulator/Emulator.h"
+#include "tests/device/Assembler.h"
 #include "tests/emulator/KernelText.h"
 
 namespace wavesmith::emulator::conversion {
 namespace {
 
-namespace fs = std::filesystem;
 using model::Format;
 
 std::string kernelText(const Conversion &conversion, std::size_t index) {
@@ -41,30 +36,13 @@ std::string kernelText(const Conversion &conversion, std::size_t index) {
 } // namespace
 
 void check(const std::string &arch, const std::vector<Conversion> &all) {
-  std::string base = (fs::temp_directory_path() /
-                      ("wavesmith-conversion." + arch + "." + std::to_string(::getpid())))
-                         .string();
-  {
-    std::ofstream file(base + ".s");
-    file << ".text\n";
-    for (std::size_t i = 0; i < all.size(); ++i)
-      file << kernelText(all[i], i);
-    file << test::kernelMetadata(all.size(), 128);
-  }
-  ASSERT_EQ(std::system((std::string(WAVESMITH_LLVM_MC) + " -triple=amdgcn-amd-amdhsa -mcpu=" +
-                         arch + " -filetype=obj " + base + ".s -o " + base + ".o")
-                            .c_str()),
-            0);
-  ASSERT_EQ(
-      std::system(
-          (std::string(WAVESMITH_LD_LLD) + " -shared " + base + ".o -o " + base + ".co").c_str()),
-      0);
-  std::ifstream stream(base + ".co", std::ios::binary);
-  std::vector<char> text((std::istreambuf_iterator<char>(stream)), {});
-  for (const char *suffix : {".s", ".o", ".co"})
-    fs::remove(base + suffix);
-  auto bytes = std::as_bytes(std::span(text));
-  auto code = CodeObject::parse({bytes.begin(), bytes.end()}, "conversion");
+  std::string source = ".text\n";
+  for (std::size_t i = 0; i < all.size(); ++i)
+    source += kernelText(all[i], i);
+  const auto bytes =
+      wavesmith::test::assemble(source + test::kernelMetadata(all.size(), 128), arch);
+  ASSERT_FALSE(bytes.empty());
+  auto code = CodeObject::parse(bytes, "conversion");
   ASSERT_TRUE(code) << code.status().message();
   auto device = Device::create({arch});
   ASSERT_TRUE(device);
@@ -127,8 +105,8 @@ Words floats(Format format) {
 }
 
 void Conversions::SetUp() {
-  if (!fs::exists(WAVESMITH_LLVM_MC) || !fs::exists(WAVESMITH_LD_LLD))
-    GTEST_SKIP() << "llvm-mc or ld.lld not found";
+  if (const auto missing = wavesmith::test::assemblerMissing())
+    GTEST_SKIP() << *missing;
 }
 
 } // namespace wavesmith::emulator::conversion

@@ -2,26 +2,22 @@
 // each, with small integers so that the results are exact, against plain loops over the table's
 // maps.
 
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <random>
 #include <sstream>
 #include <tuple>
-#include <unistd.h>
 
 #include <gtest/gtest.h>
 
 #include "emulator/Emulator.h"
+#include "tests/device/Assembler.h"
 #include "tests/emulator/KernelText.h"
 #include "tests/emulator/matrix/MapExpression.h"
 
 namespace wavesmith::emulator {
 namespace {
 
-namespace fs = std::filesystem;
 using Word = std::uint32_t;
 
 struct MapRow {
@@ -239,38 +235,21 @@ Problem problemOf(const MapRow &row, int set, std::mt19937 &random) {
 class MatrixMaps : public testing::TestWithParam<std::tuple<const char *, MatrixSums>> {};
 
 TEST_P(MatrixMaps, EveryRowOfTheTable) {
-  if (!fs::exists(WAVESMITH_LLVM_MC) || !fs::exists(WAVESMITH_LD_LLD))
-    GTEST_SKIP() << "llvm-mc or ld.lld not found";
+  if (const auto missing = wavesmith::test::assemblerMissing())
+    GTEST_SKIP() << *missing;
   auto [arch, sums] = GetParam();
   std::vector<MapRow> rows = readRows(arch);
   ASSERT_GT(rows.size(), 10u);
-  std::string base = (fs::temp_directory_path() /
-                      ("wavesmith-matrix." + std::string(arch) + "." + std::to_string(::getpid())))
-                         .string();
   std::vector<int> sets;
-  {
-    std::ofstream file(base + ".s");
-    file << ".text\n";
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      sets.push_back(rows[i].sparse() ? static_cast<int>(i) % setsOf(rows[i]) : 0);
-      file << kernelText(rows[i], static_cast<int>(i), sets.back());
-    }
-    file << test::kernelMetadata(rows.size(), 96);
+  std::string source = ".text\n";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    sets.push_back(rows[i].sparse() ? static_cast<int>(i) % setsOf(rows[i]) : 0);
+    source += kernelText(rows[i], static_cast<int>(i), sets.back());
   }
-  std::string object = base + ".o", linked = base + ".co";
-  ASSERT_EQ(std::system((std::string(WAVESMITH_LLVM_MC) + " -triple=amdgcn-amd-amdhsa -mcpu=" +
-                         arch + " -filetype=obj " + base + ".s -o " + object)
-                            .c_str()),
-            0);
-  ASSERT_EQ(
-      std::system((std::string(WAVESMITH_LD_LLD) + " -shared " + object + " -o " + linked).c_str()),
-      0);
-  std::ifstream stream(linked, std::ios::binary);
-  std::vector<char> text((std::istreambuf_iterator<char>(stream)), {});
-  for (const char *suffix : {".s", ".o", ".co"})
-    fs::remove(base + suffix);
-  auto bytes = std::as_bytes(std::span(text));
-  auto code = CodeObject::parse({bytes.begin(), bytes.end()}, "matrix");
+  const auto bytes =
+      wavesmith::test::assemble(source + test::kernelMetadata(rows.size(), 96), arch);
+  ASSERT_FALSE(bytes.empty());
+  auto code = CodeObject::parse(bytes, "matrix");
   ASSERT_TRUE(code) << code.status().message();
   auto device = Device::create({arch});
   ASSERT_TRUE(device);

@@ -1,22 +1,16 @@
 #include "tests/emulator/rows/Bench.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
-#include <unistd.h>
 
 #include <gtest/gtest.h>
 
 #include "emulator/Emulator.h"
+#include "tests/device/Assembler.h"
 
 namespace wavesmith::emulator::rows {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char *kPrologue = R"(
   s_load_dwordx4 s[4:7], s[0:1], 0x0
@@ -99,33 +93,13 @@ void writeMetadata(std::ostream &s, const std::vector<const Case *> &cases) {
   s << "...\n.end_amdgpu_metadata\n";
 }
 
-std::vector<std::byte> assemble(const std::string &target, const std::vector<const Case *> &cases) {
-  std::string base =
-      (fs::temp_directory_path() / ("wavesmith-rows." + target + "." + std::to_string(::getpid())))
-          .string();
-  {
-    std::ofstream file(base + ".s");
-    file << ".text\n";
-    for (std::size_t i = 0; i < cases.size(); ++i)
-      writeKernel(file, *cases[i], i);
-    writeMetadata(file, cases);
-  }
-  int assembled =
-      std::system((std::string(WAVESMITH_LLVM_MC) + " -triple=amdgcn-amd-amdhsa -mcpu=" + target +
-                   " -filetype=obj " + base + ".s -o " + base + ".o")
-                      .c_str());
-  EXPECT_EQ(assembled, 0);
-  int linked = assembled ? 1
-                         : std::system((std::string(WAVESMITH_LD_LLD) + " -shared " + base +
-                                        ".o -o " + base + ".co")
-                                           .c_str());
-  EXPECT_EQ(linked, 0);
-  std::ifstream stream(base + ".co", std::ios::binary);
-  std::vector<char> text((std::istreambuf_iterator<char>(stream)), {});
-  for (const char *suffix : {".s", ".o", ".co"})
-    fs::remove(base + suffix);
-  auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
+std::string sourceOf(const std::vector<const Case *> &cases) {
+  std::ostringstream source;
+  source << ".text\n";
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    writeKernel(source, *cases[i], i);
+  writeMetadata(source, cases);
+  return source.str();
 }
 
 std::string runCase(Device &device, const Module &module, const Case &test, std::size_t index) {
@@ -196,13 +170,13 @@ void fillRandom(Random &random, BlockIn &in) {
 }
 
 void runCases(const std::string &target, const std::vector<Case> &all) {
-  if (!fs::exists(WAVESMITH_LLVM_MC) || !fs::exists(WAVESMITH_LD_LLD))
-    GTEST_SKIP() << "llvm-mc or ld.lld not found";
+  if (const auto missing = test::assemblerMissing())
+    GTEST_SKIP() << *missing;
   std::vector<const Case *> cases;
   for (const Case &test : all)
     if (target == "gfx950" ? !test.only942 : !test.only950)
       cases.push_back(&test);
-  std::vector<std::byte> object = assemble(target, cases);
+  std::vector<std::byte> object = test::assemble(sourceOf(cases), target);
   ASSERT_FALSE(object.empty());
   auto code = CodeObject::parse(object, "rows");
   ASSERT_TRUE(code) << code.status().message();
