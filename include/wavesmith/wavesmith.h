@@ -326,7 +326,8 @@ WAVESMITH_API wavesmith_status wavesmith_launch_attention(wavesmith_plan plan,
 enum {
   WAVESMITH_DYNAMIC = 1,      /* descale = amax / largest FP8 value, made and written; else given */
   WAVESMITH_SHARED_SCALE = 2, /* given: one descale for all heads. Dynamic, amax: one maximum */
-  WAVESMITH_SHARED_ROPE = 4   /* rope is [tokens, 64], the same for all heads */
+  WAVESMITH_IN_PARTS = 4,     /* rows of 192 come as 128 elements in x and 64 in rope (MLA) */
+  WAVESMITH_SHARED_ROPE = 8   /* rope is [tokens, 64], the same for all heads */
 };
 
 /* Two attention results over disjoint keys become one: vLLM's merge_attn_states. A state with lse =
@@ -414,12 +415,12 @@ typedef struct wavesmith_quantize {
   int32_t input;    /* WAVESMITH_BF16, WAVESMITH_F16 or WAVESMITH_F32 */
   int32_t head_dim; /* 64, 128, 192 or 256 */
   int32_t heads;
-  uint32_t flags;   /* WAVESMITH_DYNAMIC, WAVESMITH_SHARED_SCALE */
+  uint32_t flags;   /* WAVESMITH_DYNAMIC, _SHARED_SCALE, _IN_PARTS, _SHARED_ROPE */
   int64_t tokens;
   /* What follows may be left out by `size`. */
   uint32_t rotation; /* seed below 2^31; 0 = none */
   uint32_t reserved; /* 0 */
-  wavesmith_strides x, y;
+  wavesmith_strides x, y, rope;
 } wavesmith_quantize;
 
 WAVESMITH_API wavesmith_status wavesmith_plan_quantize(wavesmith_context context,
@@ -427,46 +428,20 @@ WAVESMITH_API wavesmith_status wavesmith_plan_quantize(wavesmith_context context
 
 typedef struct wavesmith_quantize_buffers {
   size_t size;
-  const void *x;       /* [tokens, heads, head_dim] */
-  void *y;             /* FP8, likewise */
+  const void *x;       /* [tokens, heads, head_dim]; in parts: [tokens, heads, 128] */
+  void *y;             /* FP8 [tokens, heads, head_dim] */
   float *descale;      /* [heads], or [1] if given for all; finite and positive if given */
   const float *amax;   /* dynamic: [heads], or [1] if shared, as the amax kernel left it */
   uint64_t *saturated; /* [heads], grows by the elements beyond the largest value */
+  /* What follows may be left out by `size`. */
+  const void *rope;    /* in parts: [tokens, heads, 64], or [tokens, 64] if shared */
 } wavesmith_quantize_buffers;
 
 WAVESMITH_API wavesmith_status wavesmith_launch_quantize(wavesmith_plan plan,
     const wavesmith_quantize_buffers *buffers, void *stream);
 
-/* The same for keys in two parts, 128 + 64 elements, that become one row of 192 (MLA). */
-typedef struct wavesmith_quantize_concat {
-  size_t size;
-  int32_t input; /* WAVESMITH_BF16, WAVESMITH_F16 or WAVESMITH_F32 */
-  int32_t heads;
-  uint32_t flags;    /* WAVESMITH_DYNAMIC, WAVESMITH_SHARED_SCALE, WAVESMITH_SHARED_ROPE */
-  uint32_t rotation; /* seed below 2^31; 0 = none */
-  int64_t tokens;
-  /* What follows may be left out by `size`. */
-  wavesmith_strides nope, rope, y;
-} wavesmith_quantize_concat;
-
-WAVESMITH_API wavesmith_status wavesmith_plan_quantize_concat(wavesmith_context context,
-    const wavesmith_quantize_concat *quantize, wavesmith_plan *plan, wavesmith_plan_info *info);
-
-typedef struct wavesmith_quantize_concat_buffers {
-  size_t size;
-  const void *nope; /* [tokens, heads, 128] */
-  const void *rope; /* [tokens, heads, 64], or [tokens, 64] if shared */
-  void *y;          /* FP8 [tokens, heads, 192] */
-  float *descale;   /* as above, likewise */
-  const float *amax;
-  uint64_t *saturated;
-} wavesmith_quantize_concat_buffers;
-
-WAVESMITH_API wavesmith_status wavesmith_launch_quantize_concat(wavesmith_plan plan,
-    const wavesmith_quantize_concat_buffers *buffers, void *stream);
-
 /* amax[head] = max(amax[head], |x|) over all tokens, of rotated rows if there is a seed. The maxima
- * are the caller's to clear. NaN does not count. */
+ * are the caller's to clear. What is not finite does not count. */
 typedef struct wavesmith_amax {
   size_t size;
   int32_t input;    /* WAVESMITH_BF16, WAVESMITH_F16 or WAVESMITH_F32 */

@@ -96,9 +96,6 @@ public:
   void launch(const wavesmith_quantize_buffers &buffers, void *stream) const {
     check(wavesmith_launch_quantize(get(), &buffers, stream));
   }
-  void launch(const wavesmith_quantize_concat_buffers &buffers, void *stream) const {
-    check(wavesmith_launch_quantize_concat(get(), &buffers, stream));
-  }
   void launch(const wavesmith_amax_buffers &buffers, void *stream) const {
     check(wavesmith_launch_amax(get(), &buffers, stream));
   }
@@ -169,9 +166,6 @@ public:
   Plan plan(const wavesmith_merge &call) const { return made(wavesmith_plan_merge, call); }
   Plan plan(const wavesmith_combine &call) const { return made(wavesmith_plan_combine, call); }
   Plan plan(const wavesmith_quantize &call) const { return made(wavesmith_plan_quantize, call); }
-  Plan plan(const wavesmith_quantize_concat &call) const {
-    return made(wavesmith_plan_quantize_concat, call);
-  }
   Plan plan(const wavesmith_amax &call) const { return made(wavesmith_plan_amax, call); }
 
   /// `segments` are the cu_seqlens_kv of each, batch + 1 numbers.

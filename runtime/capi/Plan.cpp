@@ -45,8 +45,6 @@ const char *planKindName(Plan::Kind kind) {
     return "combine";
   case Plan::Kind::Quantize:
     return "quantize";
-  case Plan::Kind::QuantizeConcat:
-    return "quantize_concat";
   case Plan::Kind::Amax:
     return "amax";
   }

@@ -31,7 +31,7 @@ struct Explanation {
 
 class Plan {
 public:
-  enum class Kind : std::uint8_t { Attention, Merge, Combine, Quantize, QuantizeConcat, Amax };
+  enum class Kind : std::uint8_t { Attention, Merge, Combine, Quantize, Amax };
 
   Plan(Kind kind, std::shared_ptr<Device> device, LaunchList list, Explanation explanation);
 

@@ -269,16 +269,9 @@ std::vector<AddressPlace> quantizePlaces(std::uint32_t flags, Arguments &argumen
   return places;
 }
 
-Expected<std::shared_ptr<Plan>> planQuantize(const Context &context, const wavesmith_quantize &q) {
-  WAVESMITH_TRY(checkCounts(q.tokens, q.heads));
-  WAVESMITH_TRY(checkFlags(q.flags, WAVESMITH_DYNAMIC | WAVESMITH_SHARED_SCALE));
-  WAVESMITH_TRY(checkRotation(q.rotation));
-  if (q.reserved != 0)
-    return invalid("reserved is {}; it must be 0", q.reserved);
-  WAVESMITH_ASSIGN(const Element input, elementOf(q.input, true, "input"));
-  const auto spec = quantizeSpec(
-      targetOf(context), q.head_dim,
-      {.input = input.name, .dynamic = (q.flags & WAVESMITH_DYNAMIC) != 0, .rotation = q.rotation});
+Expected<std::shared_ptr<Plan>> planRow(const Context &context, const wavesmith_quantize &q,
+                                        const Element &input, const QuantizeOptions &options) {
+  const auto spec = quantizeSpec(targetOf(context), q.head_dim, options);
   WAVESMITH_TRY(spec.validate());
   WAVESMITH_ASSIGN(const Strides x,
                    stridesOf("x", q.x, q.tokens, q.heads, q.head_dim, input.bytes));
@@ -296,26 +289,22 @@ Expected<std::shared_ptr<Plan>> planQuantize(const Context &context, const waves
                 q.heads);
 }
 
-Expected<std::shared_ptr<Plan>> planConcat(const Context &context,
-                                           const wavesmith_quantize_concat &q) {
-  WAVESMITH_TRY(checkCounts(q.tokens, q.heads));
-  WAVESMITH_TRY(
-      checkFlags(q.flags, WAVESMITH_DYNAMIC | WAVESMITH_SHARED_SCALE | WAVESMITH_SHARED_ROPE));
-  WAVESMITH_TRY(checkRotation(q.rotation));
-  WAVESMITH_ASSIGN(const Element input, elementOf(q.input, true, "input"));
-  const auto spec = quantizeConcatSpec(
-      targetOf(context),
-      {.input = input.name, .dynamic = (q.flags & WAVESMITH_DYNAMIC) != 0, .rotation = q.rotation});
+/// A row in two parts becomes one.
+Expected<std::shared_ptr<Plan>> planParts(const Context &context, const wavesmith_quantize &q,
+                                          const Element &input, const QuantizeOptions &options) {
+  if (q.head_dim != kNopeDim + kRopeDim)
+    return invalid("head_dim is {}; rows in parts have {} + {} elements", q.head_dim, kNopeDim,
+                   kRopeDim);
+  const auto spec = quantizeConcatSpec(targetOf(context), options);
   const bool sharedRope = (q.flags & WAVESMITH_SHARED_ROPE) != 0;
   if (sharedRope && q.rope.head != 0)
     return invalid("rope head stride is {}; a rope that is the same for all heads has none",
                    q.rope.head);
   WAVESMITH_ASSIGN(const Strides nope,
-                   stridesOf("nope", q.nope, q.tokens, q.heads, kNopeDim, input.bytes));
+                   stridesOf("x", q.x, q.tokens, q.heads, kNopeDim, input.bytes));
   WAVESMITH_ASSIGN(const Strides rope, stridesOf("rope", q.rope, q.tokens, sharedRope ? 1 : q.heads,
                                                  kRopeDim, input.bytes));
-  WAVESMITH_ASSIGN(const Strides y,
-                   outputStrides("y", q.y, q.tokens, q.heads, kNopeDim + kRopeDim, 1));
+  WAVESMITH_ASSIGN(const Strides y, outputStrides("y", q.y, q.tokens, q.heads, q.head_dim, 1));
   QuantizeConcatArguments arguments{};
   arguments.nopeRowStride = nope.row;
   arguments.nopeHeadStride = nope.head;
@@ -328,8 +317,25 @@ Expected<std::shared_ptr<Plan>> planConcat(const Context &context,
   places.push_back({offsetof(QuantizeConcatArguments, nope), Binding::Q});
   places.push_back({offsetof(QuantizeConcatArguments, rope), Binding::K});
   WAVESMITH_ASSIGN(const KernelGrid grid, rowGrid(spec, q.tokens, q.heads));
-  return planOf(context, Plan::Kind::QuantizeConcat, spec, grid, arguments, std::move(places),
-                q.tokens, q.heads);
+  return planOf(context, Plan::Kind::Quantize, spec, grid, arguments, std::move(places), q.tokens,
+                q.heads);
+}
+
+Expected<std::shared_ptr<Plan>> planQuantize(const Context &context, const wavesmith_quantize &q) {
+  WAVESMITH_TRY(checkCounts(q.tokens, q.heads));
+  WAVESMITH_TRY(checkFlags(q.flags, WAVESMITH_DYNAMIC | WAVESMITH_SHARED_SCALE |
+                                        WAVESMITH_IN_PARTS | WAVESMITH_SHARED_ROPE));
+  WAVESMITH_TRY(checkRotation(q.rotation));
+  if (q.reserved != 0)
+    return invalid("reserved is {}; it must be 0", q.reserved);
+  WAVESMITH_ASSIGN(const Element input, elementOf(q.input, true, "input"));
+  const QuantizeOptions options{
+      .input = input.name, .dynamic = (q.flags & WAVESMITH_DYNAMIC) != 0, .rotation = q.rotation};
+  if (q.flags & WAVESMITH_IN_PARTS)
+    return planParts(context, q, input, options);
+  if (q.flags & WAVESMITH_SHARED_ROPE)
+    return invalid("flags are 0x{:x}; a rope belongs to WAVESMITH_IN_PARTS", q.flags);
+  return planRow(context, q, input, options);
 }
 
 Expected<std::shared_ptr<Plan>> planAmax(const Context &context, const wavesmith_amax &a) {
@@ -383,7 +389,8 @@ planRows(const char *function, wavesmith_context context, const Description *des
 
 template <typename Buffers, typename Pointers>
 wavesmith_status launchRows(const char *function, wavesmith_plan plan, Plan::Kind kind,
-                            const Buffers *buffers, void *stream, Pointers &&pointersOf) {
+                            const Buffers *buffers, void *stream, std::size_t required,
+                            Pointers &&pointersOf) {
   return call(function, [&]() -> Status {
     WAVESMITH_ASSIGN(const auto found, use(plan));
     const auto launch = [&]() -> Status {
@@ -391,7 +398,7 @@ wavesmith_status launchRows(const char *function, wavesmith_plan plan, Plan::Kin
         return invalid("the plan is one of {}, not of {}", planKindName(found->kind()),
                        planKindName(kind));
       Buffers given;
-      WAVESMITH_TRY(readStruct(buffers, given, sizeof(Buffers), "buffers"));
+      WAVESMITH_TRY(readStruct(buffers, given, required, "buffers"));
       AttentionBuffers addresses;
       for (const Pointer &pointer : pointersOf(given)) {
         const auto address = reinterpret_cast<std::uint64_t>(pointer.address);
@@ -433,7 +440,7 @@ wavesmith_status wavesmith_plan_merge(wavesmith_context context, const wavesmith
 wavesmith_status wavesmith_launch_merge(wavesmith_plan plan, const wavesmith_merge_buffers *buffers,
                                         void *stream) {
   return launchRows("wavesmith_launch_merge", plan, Plan::Kind::Merge, buffers, stream,
-                    [](const wavesmith_merge_buffers &b) {
+                    sizeof(wavesmith_merge_buffers), [](const wavesmith_merge_buffers &b) {
                       return std::array{Pointer{"a", b.a, 16, Binding::Q},
                                         Pointer{"lse_a", b.lse_a, 4, Binding::DescaleQ},
                                         Pointer{"b", b.b, 16, Binding::K},
@@ -452,7 +459,7 @@ wavesmith_status wavesmith_plan_combine(wavesmith_context context, const wavesmi
 wavesmith_status wavesmith_launch_combine(wavesmith_plan plan,
                                           const wavesmith_combine_buffers *buffers, void *stream) {
   return launchRows("wavesmith_launch_combine", plan, Plan::Kind::Combine, buffers, stream,
-                    [](const wavesmith_combine_buffers &b) {
+                    sizeof(wavesmith_combine_buffers), [](const wavesmith_combine_buffers &b) {
                       return std::array{Pointer{"partial_out", b.partial_out, 16, Binding::Q},
                                         Pointer{"partial_lse", b.partial_lse, 4, Binding::DescaleQ},
                                         Pointer{"out", b.out, 16, Binding::Out},
@@ -471,28 +478,9 @@ wavesmith_status wavesmith_launch_quantize(wavesmith_plan plan,
                                            const wavesmith_quantize_buffers *buffers,
                                            void *stream) {
   return launchRows("wavesmith_launch_quantize", plan, Plan::Kind::Quantize, buffers, stream,
+                    offsetof(wavesmith_quantize_buffers, rope),
                     [](const wavesmith_quantize_buffers &b) {
                       return std::array{Pointer{"x", b.x, 16, Binding::Q},
-                                        Pointer{"y", b.y, 16, Binding::Out},
-                                        Pointer{"descale", b.descale, 4, Binding::DescaleQ},
-                                        Pointer{"amax", b.amax, 4, Binding::DescaleK},
-                                        Pointer{"saturated", b.saturated, 8, Binding::Lse}};
-                    });
-}
-
-wavesmith_status wavesmith_plan_quantize_concat(wavesmith_context context,
-                                                const wavesmith_quantize_concat *quantize,
-                                                wavesmith_plan *plan, wavesmith_plan_info *info) {
-  return planRows("wavesmith_plan_quantize_concat", context, quantize,
-                  offsetof(wavesmith_quantize_concat, nope), "quantize", planConcat, plan, info);
-}
-
-wavesmith_status wavesmith_launch_quantize_concat(wavesmith_plan plan,
-                                                  const wavesmith_quantize_concat_buffers *buffers,
-                                                  void *stream) {
-  return launchRows("wavesmith_launch_quantize_concat", plan, Plan::Kind::QuantizeConcat, buffers,
-                    stream, [](const wavesmith_quantize_concat_buffers &b) {
-                      return std::array{Pointer{"nope", b.nope, 16, Binding::Q},
                                         Pointer{"rope", b.rope, 16, Binding::K},
                                         Pointer{"y", b.y, 16, Binding::Out},
                                         Pointer{"descale", b.descale, 4, Binding::DescaleQ},
@@ -510,7 +498,7 @@ wavesmith_status wavesmith_plan_amax(wavesmith_context context, const wavesmith_
 wavesmith_status wavesmith_launch_amax(wavesmith_plan plan, const wavesmith_amax_buffers *buffers,
                                        void *stream) {
   return launchRows("wavesmith_launch_amax", plan, Plan::Kind::Amax, buffers, stream,
-                    [](const wavesmith_amax_buffers &b) {
+                    sizeof(wavesmith_amax_buffers), [](const wavesmith_amax_buffers &b) {
                       return std::array{Pointer{"x", b.x, 16, Binding::Q},
                                         Pointer{"amax", b.amax, 4, Binding::DescaleK}};
                     });

@@ -37,13 +37,11 @@ protected:
     quantize.tokens = 70;
     return quantize;
   }
-  static wavesmith_quantize_concat concat() {
-    wavesmith_quantize_concat concat = WAVESMITH_INIT(wavesmith_quantize_concat);
-    concat.input = WAVESMITH_F16;
-    concat.heads = 12;
-    concat.tokens = 70;
-    concat.flags = WAVESMITH_SHARED_ROPE;
-    return concat;
+  static wavesmith_quantize parts() {
+    wavesmith_quantize parts = quantize();
+    parts.input = WAVESMITH_F16;
+    parts.flags = WAVESMITH_IN_PARTS | WAVESMITH_SHARED_ROPE;
+    return parts;
   }
   static wavesmith_amax amax() {
     wavesmith_amax amax = WAVESMITH_INIT(wavesmith_amax);
@@ -74,7 +72,7 @@ TEST_F(RowOps, EachIsPlannedAndLaunched) {
   auto *const counts = reinterpret_cast<std::uint64_t *>(memory.at(0xa000));
   const wavesmith_merge merging = merge();
   const wavesmith_quantize quantizing = quantize();
-  const wavesmith_quantize_concat concatenating = concat();
+  const wavesmith_quantize joining = parts();
   const wavesmith_amax measuring = amax();
   const wavesmith_combine combining = combine();
   wavesmith_plan plans[5] = {};
@@ -85,7 +83,7 @@ TEST_F(RowOps, EachIsPlannedAndLaunched) {
   EXPECT_EQ(info.workspace_bytes, 0u);
   EXPECT_EQ(info.ready, 1);
   ASSERT_TRUE(ok(wavesmith_plan_quantize(context, &quantizing, &plans[1], nullptr)));
-  ASSERT_TRUE(ok(wavesmith_plan_quantize_concat(context, &concatenating, &plans[2], nullptr)));
+  ASSERT_TRUE(ok(wavesmith_plan_quantize(context, &joining, &plans[2], nullptr)));
   ASSERT_TRUE(ok(wavesmith_plan_amax(context, &measuring, &plans[3], nullptr)));
   ASSERT_TRUE(ok(wavesmith_plan_combine(context, &combining, &plans[4], &info)));
   EXPECT_EQ(info.workspace_bytes, 256u) << "three blocks of 32 bytes";
@@ -99,11 +97,11 @@ TEST_F(RowOps, EachIsPlannedAndLaunched) {
   q.descale = values;
   q.saturated = counts;
   EXPECT_TRUE(ok(wavesmith_launch_quantize(plans[1], &q, stream)));
-  wavesmith_quantize_concat_buffers c = WAVESMITH_INIT(wavesmith_quantize_concat_buffers);
-  c.nope = c.rope = c.y = memory.get();
+  wavesmith_quantize_buffers c = WAVESMITH_INIT(wavesmith_quantize_buffers);
+  c.x = c.rope = c.y = memory.get();
   c.descale = values;
   c.saturated = counts;
-  EXPECT_TRUE(ok(wavesmith_launch_quantize_concat(plans[2], &c, stream)));
+  EXPECT_TRUE(ok(wavesmith_launch_quantize(plans[2], &c, stream)));
   wavesmith_amax_buffers a = WAVESMITH_INIT(wavesmith_amax_buffers);
   a.x = memory.get();
   a.amax = values;
@@ -125,7 +123,7 @@ TEST_F(RowOps, EachIsPlannedAndLaunched) {
   q.saturated = reinterpret_cast<std::uint64_t *>(memory.at(0xa004));
   EXPECT_TRUE(invalid(wavesmith_launch_quantize(plans[1], &q, stream), "saturated is at", "8 b"));
   c.rope = memory.at(8);
-  EXPECT_TRUE(invalid(wavesmith_launch_quantize_concat(plans[2], &c, stream), "rope is at"));
+  EXPECT_TRUE(invalid(wavesmith_launch_quantize(plans[2], &c, stream), "rope is at"));
   a.amax = nullptr;
   EXPECT_TRUE(invalid(wavesmith_launch_amax(plans[3], &a, stream), "amax is null"));
   b.lse = nullptr;
@@ -193,16 +191,15 @@ TEST_F(RowOps, WrongDescriptionsAreRefused) {
   EXPECT_TRUE(invalid(quantizing([](auto &q) { q.input = WAVESMITH_FP8; }), "input is 2"));
   EXPECT_TRUE(invalid(quantizing([](auto &q) { q.head_dim = 96; }), "64, 128, 192, 256"));
   EXPECT_TRUE(invalid(quantizing([](auto &q) { q.rotation = 1u << 31; }), "rotation is"));
-  EXPECT_TRUE(invalid(quantizing([](auto &q) { q.flags = WAVESMITH_SHARED_ROPE; }), "flags"));
+  EXPECT_TRUE(invalid(quantizing([](auto &q) { q.flags = WAVESMITH_SHARED_ROPE; }), "IN_PARTS"));
   EXPECT_TRUE(invalid(quantizing([](auto &q) { q.reserved = 1; }), "reserved is 1"));
   EXPECT_TRUE(invalid(quantizing([](auto &q) { q.y.row = 16; }), "y rows overlap"));
 
-  const auto concatenating = [&](auto change) {
-    return with(concat(), wavesmith_plan_quantize_concat, change);
-  };
-  EXPECT_TRUE(invalid(concatenating([](auto &q) { q.rope.head = 64; }), "rope head stride is 64"));
-  EXPECT_TRUE(invalid(concatenating([](auto &q) { q.nope.row = -8; }), "nope row stride is -8"));
-  EXPECT_TRUE(invalid(concatenating([](auto &q) { q.heads = 500; }), "heads is 500"));
+  const auto joining = [&](auto change) { return with(parts(), wavesmith_plan_quantize, change); };
+  EXPECT_TRUE(invalid(joining([](auto &q) { q.rope.head = 64; }), "rope head stride is 64"));
+  EXPECT_TRUE(invalid(joining([](auto &q) { q.x.row = -8; }), "x row stride is -8"));
+  EXPECT_TRUE(invalid(joining([](auto &q) { q.heads = 500; }), "heads is 500"));
+  EXPECT_TRUE(invalid(joining([](auto &q) { q.head_dim = 128; }), "head_dim is 128", "128 + 64"));
 
   const auto measuring = [&](auto change) { return with(amax(), wavesmith_plan_amax, change); };
   EXPECT_TRUE(invalid(measuring([](auto &a) { a.first_column = 5; }), "first_column", "0, 128"));
