@@ -10,6 +10,7 @@
 
 #include "runtime/capi/Call.h"
 #include "runtime/support/Env.h"
+#include "runtime/support/Hash.h"
 
 namespace wavesmith::capi {
 namespace {
@@ -118,6 +119,8 @@ Expected<std::shared_ptr<Context>> Context::create(const wavesmith_context_optio
   WAVESMITH_ASSIGN(const DeviceChoice choice, deviceChoice(options.device));
   WAVESMITH_ASSIGN(KernelStoreOptions store, storeOptions(options));
   WAVESMITH_ASSIGN(HipTablePtr table, HipTable::open(choice, options.ordinal));
+  // A process's first digest starts the crypto library: here, and not in its first plan.
+  (void)sha256Hex("");
   return std::make_shared<Context>(
       std::make_shared<Device>(std::move(table), sharedStore(std::move(store))), std::move(policy),
       options.plan_cache_entries ? options.plan_cache_entries : kDefaultPlans);
