@@ -122,11 +122,12 @@ typedef struct wavesmith_context_options {
   int32_t device;              /* WAVESMITH_DEVICE_... */
   int32_t ordinal;             /* HIP's number of the device, or WAVESMITH_FIRST_USABLE */
   int32_t jit;                 /* WAVESMITH_JIT_... */
-  uint32_t plan_cache_entries; /* plans remembered by value; 0 = 1024 */
+  uint32_t plan_cache_entries; /* plans remembered by value, in 256 MiB; 0 = 1024 */
   const char *cache_directory; /* disk cache; null = as WAVESMITH_CACHE_DIR says; "off" = none */
   const char *policy;          /* which sequences take FP8: JSON text (its first character is
                                   '{'), a preset's name or a file's path; null = as
-                                  WAVESMITH_POLICY says, else "default" (docs/policy.md) */
+                                  WAVESMITH_POLICY says, else "default" (docs/policy.md). Read and
+                                  checked; plans of this version take inputs as they are */
   const char *bundles;         /* directories of prebuilt kernels, "a:b", searched in order; null =
                                   as WAVESMITH_BUNDLES says */
 } wavesmith_context_options;
@@ -216,8 +217,8 @@ WAVESMITH_API wavesmith_status wavesmith_plan_get_info(wavesmith_plan plan,
 WAVESMITH_API wavesmith_status wavesmith_plan_explain(wavesmith_plan plan, const char **json);
 
 /* Enqueues the copy of the plan's work lists into a workspace. Once for each workspace that the
- * plan runs with, and again after another plan has used it; launches with that plan and workspace
- * need no further one. The plan must not be destroyed before the stream has passed the copy, nor,
+ * plan runs with, and again after another plan has used it or its memory was allocated anew; other
+ * launches need none. The plan must not be destroyed before the stream has passed the copy, nor,
  * when it was captured, before the graph is. Does nothing for a plan without workspace.
  *   workspace   device memory, aligned to workspace_alignment, at least workspace_bytes, not in use
  *               by another launch at the same time
@@ -472,7 +473,7 @@ WAVESMITH_API wavesmith_status wavesmith_launch_amax(wavesmith_plan plan,
 /* Chunked prefill: new queries over cached keys that come in segments (whatever fits a scratch
  * buffer), then over their own. Each segment is attention without a mask; results are accumulated
  * in out and lse by log-sum-exp; the causal part over the new keys comes last. Queries are given
- * once: FP8 queries are quantised once for the whole pass.
+ * once; FP8 ones are the caller's, quantised once.
  *
  *   begin     plans all parts; CPU work, may compile
  *   upload    as for a plan

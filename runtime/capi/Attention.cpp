@@ -189,7 +189,8 @@ Expected<std::shared_ptr<Plan>> planOf(Context &context, const wavesmith_attenti
   } else {
     WAVESMITH_ASSIGN(plan, build(context, attention));
     counters.plans.fetch_add(1, std::memory_order_relaxed);
-    plan = context.plans.add(key, hash, std::move(plan));
+    const std::uint64_t bytes = plan->hostBytes();
+    plan = context.plans.add(key, hash, std::move(plan), bytes);
   }
   if (!(attention.flags & WAVESMITH_DEFER))
     WAVESMITH_TRY(plan->makeReady());

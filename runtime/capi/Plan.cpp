@@ -25,6 +25,13 @@ std::string_view pathText(std::int32_t path) {
   }
 }
 
+std::uint64_t imageBytes(const LaunchList &list) {
+  std::uint64_t bytes = 0;
+  for (const WorkspaceImage &image : list.images)
+    bytes += image.bytes.size();
+  return bytes;
+}
+
 std::uint32_t bindingsOf(const LaunchList &list) {
   std::uint32_t bits = 0;
   for (const LaunchStep &step : list.steps)
@@ -53,7 +60,7 @@ const char *planKindName(Plan::Kind kind) {
 
 Plan::Plan(Kind kind, std::shared_ptr<Device> device, LaunchList list, Explanation explanation)
     : kind_(kind), device_(std::move(device)), id_(nextId()), explanation_(std::move(explanation)),
-      workspaceBytes_(list.workspaceBytes), hasLists_(!list.images.empty()),
+      workspaceBytes_(list.workspaceBytes), hostBytes_(imageBytes(list)),
       launches_(static_cast<std::uint32_t>(list.steps.size())), bindings_(bindingsOf(list)),
       kernels_(list.kernels()), list_(std::move(list)) {}
 
@@ -119,7 +126,8 @@ Status Plan::launch(const AttentionBuffers &buffers, std::uint64_t workspaceByte
   if (workspaceBytes_ > 0) {
     WAVESMITH_TRY(checkWorkspace(buffers.workspace, workspaceBytes));
     using Answer = WorkspaceOwners::Answer;
-    const Answer owner = hasLists_ ? device_->owners.ask(buffers.workspace, id_) : Answer::Owned;
+    const Answer owner =
+        hostBytes_ > 0 ? device_->owners.ask(buffers.workspace, id_) : Answer::Owned;
     if (owner == Answer::Never || owner == Answer::Other) [[unlikely]]
       return error(StatusCode::InvalidArgument,
                    "the workspace at 0x{:x} holds {}; wavesmith_upload puts this plan's there",

@@ -41,7 +41,8 @@ public:
   Status makeReady();
   const std::vector<KernelSpec> &kernels() const { return kernels_; }
   std::uint64_t workspaceBytes() const { return workspaceBytes_; }
-  std::uint32_t launches() const { return launches_; } ///< kernels that one launch enqueues
+  std::uint64_t hostBytes() const { return hostBytes_; } ///< of its lists
+  std::uint32_t launches() const { return launches_; }   ///< kernels that one launch enqueues
   /// Whether launching needs an address for that binding.
   bool uses(Binding binding) const { return bindings_ >> static_cast<int>(binding) & 1; }
 
@@ -64,7 +65,7 @@ private:
   const std::uint64_t id_; ///< of the process's plans, never 0
   const Explanation explanation_;
   const std::uint64_t workspaceBytes_;
-  const bool hasLists_;
+  const std::uint64_t hostBytes_;
   const std::uint32_t launches_;
   const std::uint32_t bindings_; ///< a bit for each that is used
   const std::vector<KernelSpec> kernels_;

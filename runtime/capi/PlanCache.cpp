@@ -57,18 +57,20 @@ std::shared_ptr<Plan> PlanCache::find(const Key &key, std::uint64_t hash) {
   return entry->plan;
 }
 
-std::shared_ptr<Plan> PlanCache::add(const Key &key, std::uint64_t hash,
-                                     std::shared_ptr<Plan> plan) {
-  Entry entry{hash, key.description.size(), key.first.size(), {}, std::move(plan)};
+std::shared_ptr<Plan> PlanCache::add(const Key &key, std::uint64_t hash, std::shared_ptr<Plan> plan,
+                                     std::uint64_t bytes) {
+  Entry entry{hash, key.description.size(), key.first.size(), {}, std::move(plan), bytes};
   for (const auto part : {key.description, key.first, key.second})
     entry.bytes.insert(entry.bytes.end(), part.begin(), part.end());
+  entry.cost += entry.bytes.size();
   Entries evicted; // ends after the lock
   const std::lock_guard lock(mutex_);
   if (const auto earlier = lookup(key, hash); earlier != entries_.end())
     return earlier->plan;
+  bytes_ += entry.cost;
   entries_.push_front(std::move(entry));
   byHash_.emplace(hash, entries_.begin());
-  while (entries_.size() > maxEntries_) {
+  while (entries_.size() > 1 && (entries_.size() > maxEntries_ || bytes_ > maxBytes_)) {
     const auto last = std::prev(entries_.end());
     const auto [begin, end] = byHash_.equal_range(last->hash);
     for (auto at = begin; at != end; ++at)
@@ -76,16 +78,10 @@ std::shared_ptr<Plan> PlanCache::add(const Key &key, std::uint64_t hash,
         byHash_.erase(at);
         break;
       }
+    bytes_ -= last->cost;
     evicted.splice(evicted.begin(), entries_, last);
   }
   return entries_.front().plan;
-}
-
-void PlanCache::clear() {
-  Entries ended;
-  const std::lock_guard lock(mutex_);
-  byHash_.clear();
-  ended.swap(entries_);
 }
 
 } // namespace wavesmith::capi

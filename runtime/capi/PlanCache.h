@@ -1,6 +1,6 @@
 #pragma once
 // Plans by value: the bytes of a description and its lengths. The least recently used go when there
-// are too many; whoever holds one keeps it. Any thread.
+// are too many or their lists take too much; whoever holds one keeps it. Any thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,8 @@ class Plan;
 
 class PlanCache {
 public:
-  explicit PlanCache(std::size_t maxEntries) : maxEntries_(maxEntries) {}
+  explicit PlanCache(std::size_t maxEntries, std::uint64_t maxBytes = std::uint64_t{256} << 20)
+      : maxEntries_(maxEntries), maxBytes_(maxBytes) {}
 
   /// A description: its struct with every pointer and `size` cleared, and the lists it points to.
   struct Key {
@@ -27,9 +28,9 @@ public:
 
   /// Null when there is none of that value.
   std::shared_ptr<Plan> find(const Key &key, std::uint64_t hash);
-  /// Keeps the plan; when another thread came first, gives that one's.
-  std::shared_ptr<Plan> add(const Key &key, std::uint64_t hash, std::shared_ptr<Plan> plan);
-  void clear();
+  /// Keeps the plan, which takes that many bytes; when another thread came first, gives that one's.
+  std::shared_ptr<Plan> add(const Key &key, std::uint64_t hash, std::shared_ptr<Plan> plan,
+                            std::uint64_t bytes);
 
 private:
   struct Entry {
@@ -37,13 +38,16 @@ private:
     std::size_t descriptionBytes = 0, firstBytes = 0;
     std::vector<std::byte> bytes;
     std::shared_ptr<Plan> plan;
+    std::uint64_t cost = 0;
   };
   using Entries = std::list<Entry>;
 
   Entries::iterator lookup(const Key &key, std::uint64_t hash); ///< with the mutex held
 
   const std::size_t maxEntries_;
+  const std::uint64_t maxBytes_;
   std::mutex mutex_;
+  std::uint64_t bytes_ = 0;
   Entries entries_; ///< most recently used first
   std::unordered_multimap<std::uint64_t, Entries::iterator> byHash_;
 };
