@@ -102,6 +102,19 @@ class AnyKernel(Seeing):
         self.assertRegex(out, r"> +2 +\d+ +[\d.]+ %  vector-memory \d+ % .*s_waitcnt vmcnt\(0\)")
         self.assertFalse((self.dir / "out.bin").exists(), "looking left a file")
 
+    def test_annotate_names_source_lines(self):
+        first, rest = (DATA / "scale.s").read_text().split("\nscale:\n", 1)
+        body = rest.replace("  s_endpgm", "  .loc 1 9 3\n  s_endpgm")
+        self.assemble(f'.file 1 "src" "k.cl"\n{first}\nscale:\n  .loc 1 7 5\n{body}')
+        code, out, err = self.wavesmith("inspect", "k.co", "--annotate", "launch.json")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(re.findall(r"; (src/k\.cl:.*)", out), ["src/k.cl:7:5", "src/k.cl:9:3"])
+        self.assertRegex(out, r"; src/k\.cl:9:3\n.* s_endpgm")
+        (kernel,) = self.json("inspect", "inspect", "k.co")["kernels"]
+        sources = [line["source"] for line in kernel["disassembly"]]
+        self.assertEqual(sources[-1], "src/k.cl:9:3")
+        self.assertEqual(set(sources[:-1]), {"src/k.cl:7:5"})
+
     def test_annotate_refuses(self):
         self.refused(["inspect", "k.co", "--annotate"], "k.co", "LAUNCH.json")
         self.refused(["inspect", "k.co", "--annotate", "none.json"], "none.json")

@@ -139,7 +139,9 @@ std::string annotatedText(const Annotation &annotation, const std::string &kerne
                   "compute unit that was replayed\n"
                   "    {:>12} {:>10} {:>6}  {:<44} pc\n",
                   annotation.call, annotation.device, "executed", "clocks", "share", "stalls");
+  const Instruction *before = nullptr;
   for (const Instruction &instruction : instructions) {
+    text += sourceHeading(std::exchange(before, &instruction), instruction);
     const ModelledLine &line = lineOf(annotation, kernel, instruction.pc);
     const double share =
         all ? 100.0 * static_cast<double>(line.cycles) / static_cast<double>(all) : 0;

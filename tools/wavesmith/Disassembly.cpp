@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "emulator/Emulator.h"
+#include "runtime/codeobject/LineTable.h"
 
 namespace wavesmith::cli {
 namespace {
@@ -53,6 +54,12 @@ std::string_view instructionKind(std::string_view mnemonic) {
   return "scalar";
 }
 
+std::string sourceHeading(const Instruction *before, const Instruction &instruction) {
+  if (instruction.source.empty() || (before && before->source == instruction.source))
+    return {};
+  return fmt::format("    ; {}\n", instruction.source);
+}
+
 Disassembly disassembleKernel(const CodeObject &object, const KernelInfo &kernel) {
   Disassembly result;
   const auto bytes = object.at(kernel.entryAddress, kernel.codeSize);
@@ -60,6 +67,9 @@ Disassembly disassembleKernel(const CodeObject &object, const KernelInfo &kernel
   if (!words.empty())
     std::memcpy(words.data(), bytes.data(), words.size() * 4);
   std::array<std::uint64_t, kKinds.size()> counts{};
+  const auto lines = LineTable::read(object.bytes(), "lines");
+  if (!lines)
+    lines.ignoreError("a listing without source lines");
   for (std::size_t at = 0; at < words.size();) {
     Instruction instruction;
     instruction.pc = at * 4;
@@ -79,6 +89,8 @@ Disassembly disassembleKernel(const CodeObject &object, const KernelInfo &kernel
     }
     const std::size_t taken = std::min(std::max<std::size_t>(size / 4, 1), rest.size());
     instruction.words.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(taken));
+    if (lines)
+      instruction.source = lines->find(kernel.entryAddress + instruction.pc).value_or("");
     at += taken;
     result.instructions.push_back(std::move(instruction));
   }

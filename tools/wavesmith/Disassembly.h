@@ -16,6 +16,7 @@ struct Instruction {
   std::uint64_t pc = 0; ///< relative to the kernel's entry
   std::vector<std::uint32_t> words;
   std::string text;
+  std::string source; ///< "dir/file.cl:12:5" where the object has debug information
 };
 
 struct Disassembly {
@@ -23,6 +24,9 @@ struct Disassembly {
   std::vector<std::pair<std::string, std::uint64_t>> mix; ///< kind and count, fixed order
   std::uint64_t unknown = 0;                              ///< words that the table does not know
 };
+
+/// A line that names the source of what follows, or nothing where it is that of `before`.
+std::string sourceHeading(const Instruction *before, const Instruction &instruction);
 
 /// An encoding that the table does not know becomes a ".long" line and is counted.
 Disassembly disassembleKernel(const CodeObject &object, const KernelInfo &kernel);

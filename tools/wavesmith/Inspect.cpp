@@ -44,6 +44,8 @@ Json kernelJson(const KernelInfo &kernel, const Disassembly &code, const Annotat
   for (const Instruction &instruction : code.instructions) {
     lines.push_back(
         {{"pc", instruction.pc}, {"words", instruction.words}, {"text", instruction.text}});
+    if (!instruction.source.empty())
+      lines.back()["source"] = instruction.source;
     if (annotation)
       lines.back()["annotated"] = annotatedJson(*annotation, kernel.name, instruction.pc);
   }
@@ -87,7 +89,9 @@ std::string kernelText(const KernelInfo &kernel, const Disassembly &code,
   if (annotation)
     return text + annotatedText(*annotation, kernel.name, code.instructions);
   text += "  disassembly\n";
+  const Instruction *before = nullptr;
   for (const Instruction &instruction : code.instructions) {
+    text += sourceHeading(std::exchange(before, &instruction), instruction);
     std::string words;
     for (const std::uint32_t word : instruction.words)
       words += fmt::format(" {:08x}", word);
