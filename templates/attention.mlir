@@ -5,7 +5,7 @@
 // one pass over the keys with an online softmax (Milakov and Gimelshein, arXiv:1805.02867;
 // Dao et al., arXiv:2205.14135). One workgroup does block_m query rows of one sequence and head over
 // a range of its keys. Sequences are packed; their lengths come with the work units. A row that sees
-// no key gives out = 0 and lse = -inf.
+// no key gives out = 0 and lse = -inf, or its sink.
 
 tile.param @block_m : i32 in [256] doc "query rows of a work unit"
 tile.param @block_n : i32 in [32, 64, 128] doc "keys of one step"
@@ -14,6 +14,9 @@ tile.param @head_dim_v : i32 in [64, 128, 256] doc "elements of a value"
 tile.param @input : type in [bf16, f8E4M3FNUZ, f8E4M3FN] doc "element of q, k and v"
 tile.param @scaled : i1 doc "q, k and v carry descales for each head (FP8)"
 tile.param @causal : i1 doc "query i sees keys j <= i + len_kv - len_q"
+tile.param @window : i1 doc "query i sees keys around i + len_kv - len_q"
+tile.param @sink : i1 doc "a logit for each head joins the sum of weights"
+tile.param @soft_cap : i1 doc "scaled scores s become cap * tanh(s / cap)"
 tile.param @write_lse : i1 doc "store the logarithm of each row's sum"
 tile.param @split_kv : i1 doc "units with a slot store float32 partials for combine_splits"
 
@@ -25,6 +28,7 @@ tile.param @split_kv : i1 doc "units with a slot store float32 partials for comb
 !partials = !tile.tensor<[?, block_m, head_dim_v], f32>
 !partial_logs = !tile.tensor<[?, block_m], f32>
 !descales = !tile.tensor<[?], f32>
+!logits = !tile.tensor<[?], f32>
 
 // Tiles of one workgroup.
 !q_tile = !tile.tile<[block_m, head_dim_qk], input>
@@ -51,6 +55,32 @@ tile.score @causal_mask(%score: f32, %query: i32, %key: i32, %len_q: i32, %len_k
   tile.return %result : f32
 }
 
+// A sliding window, aligned like the causal mask, and never emptier than the query's own key.
+tile.score @window_left(%score: f32, %query: i32, %key: i32, %len_q: i32, %len_kv: i32, %left: i32) {
+  %offset = arith.subi %len_kv, %len_q : i32
+  %own = arith.addi %query, %offset : i32
+  %limit = arith.subi %own, %left : i32
+  %visible = arith.cmpi sge, %key, %limit : i32
+  %result = tile.mask %score, %visible : f32
+  tile.return %result : f32
+}
+tile.score @window_right(%score: f32, %query: i32, %key: i32, %len_q: i32, %len_kv: i32, %right: i32) {
+  %offset = arith.subi %len_kv, %len_q : i32
+  %own = arith.addi %query, %offset : i32
+  %limit = arith.addi %own, %right : i32
+  %visible = arith.cmpi sle, %key, %limit : i32
+  %result = tile.mask %score, %visible : f32
+  tile.return %result : f32
+}
+
+// Bounds scores smoothly, before any mask (Gemma 2, arXiv:2408.00118).
+tile.score @capped(%score: f32, %query: i32, %key: i32, %len_q: i32, %len_kv: i32, %cap: f32) {
+  %ratio = arith.divf %score, %cap : f32
+  %bounded = math.tanh %ratio : f32
+  %result = arith.mulf %cap, %bounded : f32
+  tile.return %result : f32
+}
+
 tile.kernel @attention(
     %q: !queries,
     %k: !queries,
@@ -63,7 +93,11 @@ tile.kernel @attention(
     %descale_q: !descales,
     %descale_k: !descales,
     %descale_v: !descales,
-    %softmax_scale: f32) {
+    %softmax_scale: f32,
+    %cap: f32,
+    %window_left: i32,
+    %window_right: i32,
+    %sinks: !logits) {
 
   // The rows of this workgroup, and the factor of their scores.
   %unit = tile.work_unit %work
@@ -78,6 +112,14 @@ tile.kernel @attention(
     tile.yield %softmax_scale : f32
   }
 
+  // A soft cap takes scaled scores, so the softmax scales what is not scaled yet.
+  %rest = tile.if soft_cap -> (f32) {
+    %one = arith.constant 1.0 : f32
+    tile.yield %one : f32
+  } else {
+    tile.yield %scale : f32
+  }
+
   // For each row: reference maximum, sum of weights, weighted sum of values.
   %m0 = tile.fill -7.9228162514264338e+28 : !rows
   %l0 = tile.fill 0.0 : !rows
@@ -87,16 +129,32 @@ tile.kernel @attention(
     // Scores of this step's keys.
     %k_tile = tile.load %k[%keys : !tile.keys] : !queries -> !k_tile
     %scores = tile.dot %q_tile, %k_tile transposed : !q_tile, !k_tile -> !scores
-    %real = tile.apply @in_range(%scores) at(%unit, %keys) : !scores -> !scores
-    %visible = tile.if causal -> (!scores) {
+    %bounded = tile.if soft_cap -> (!scores) {
+      %scaled = tile.scale %scores, %scale : !scores, f32 -> !scores
+      %capped = tile.apply @capped(%scaled) at(%unit, %keys) with(%cap : f32) : !scores -> !scores
+      tile.yield %capped : !scores
+    } else {
+      tile.yield %scores : !scores
+    }
+    %real = tile.apply @in_range(%bounded) at(%unit, %keys) : !scores -> !scores
+    %before = tile.if causal -> (!scores) {
       %masked = tile.apply @causal_mask(%real) at(%unit, %keys) : !scores -> !scores
       tile.yield %masked : !scores
     } else {
       tile.yield %real : !scores
     }
+    %visible = tile.if window -> (!scores) {
+      %near = tile.apply @window_left(%before) at(%unit, %keys) with(%window_left : i32)
+          : !scores -> !scores
+      %around = tile.apply @window_right(%near) at(%unit, %keys) with(%window_right : i32)
+          : !scores -> !scores
+      tile.yield %around : !scores
+    } else {
+      tile.yield %before : !scores
+    }
 
     // Weights, and the running state moved to their reference.
-    %p, %mn, %ln, %os = tile.online_softmax %visible, %mi, %li, %oi scale %scale
+    %p, %mn, %ln, %os = tile.online_softmax %visible, %mi, %li, %oi scale %rest
         : !scores, !rows, !rows, !sums, f32 -> !weights, !rows, !rows, !sums
 
     // Weighted values.
@@ -106,7 +164,15 @@ tile.kernel @attention(
   }
 
   // Divide by the sums, apply the values' descale, store.
-  %mean, %row_lse = tile.normalize %o, %m, %l scale %scale : !sums, !rows, !rows, f32 -> !sums, !rows
+  %mean, %row_lse = tile.if sink -> (!sums, !rows) {
+    %logit = tile.sink %sinks[%unit] : !logits -> f32
+    %a, %b = tile.normalize %o, %m, %l scale %rest sink %logit
+        : !sums, !rows, !rows, f32, f32 -> !sums, !rows
+    tile.yield %a, %b : !sums, !rows
+  } else {
+    %a, %b = tile.normalize %o, %m, %l scale %rest : !sums, !rows, !rows, f32 -> !sums, !rows
+    tile.yield %a, %b : !sums, !rows
+  }
   %result = tile.if scaled -> (!sums) {
     %dv = tile.descale %descale_v[%unit] : !descales -> f32
     %r = tile.scale %mean, %dv : !sums, f32 -> !sums

@@ -75,7 +75,7 @@ public:
     loop_.address = iteration.front()->address;
     loop_.mix = mixOf(iteration);
     loop_.coldMix = mixOf(cold);
-    loop_.masked = loop_.mix.exp > 0 && loop_.mix.select >= loop_.mix.exp;
+    loop_.masked = loop_.mix.exp > 0 && loop_.mix.select * expected_.expsOfScore >= loop_.mix.exp;
     loop_.staging = loop_.mix.ldsWrite > 0;
     checkCounts();
     checkForbidden();

@@ -21,6 +21,7 @@ namespace wavesmith::compiler {
 struct LoopExpectation {
   std::optional<int> loops;      ///< pipelined loops in the kernel
   std::optional<int> mfma, exp;  ///< exactly, per iteration
+  int expsOfScore = 1;           ///< 2 with a soft cap
   std::optional<int> ldsReads;   ///< exactly
   std::optional<int> ldsWrites;  ///< exactly, in the loops that write LDS at all
   std::optional<int> valuBudget; ///< vector ALU instructions of a full tile, without staging
@@ -40,7 +41,7 @@ struct LoopReport {
   std::uint64_t address = 0; ///< of the loop's first instruction
   InstructionMix mix;        ///< of one iteration
   InstructionMix coldMix;    ///< of the blocks that not every iteration runs
-  bool masked = false;       ///< at least one select per exp
+  bool masked = false;       ///< at least one select per score
   bool staging = false;      ///< writes LDS from registers
   int barrierToFirstMfma = 0, lastMfmaToBarrier = 0;
   int resultWaitStates = 0; ///< as above; counting stops at 64

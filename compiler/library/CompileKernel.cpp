@@ -74,10 +74,12 @@ LoopExpectation expectedLoops(const AttentionSpec &attention, const ScheduleRow 
     return schedule.blockN * headDim * bytesOf(element) / (kWaveLanes * bytesOfRead);
   };
   LoopExpectation expected;
-  expected.loops = 4; // full and masked steps, for each wave group
+  // Full and masked steps, for each wave group; a window has masked ones on both sides.
+  expected.loops = attention.window ? 6 : 4;
   expected.mfma = schedule.blockN * (attention.headDimQk + attention.headDimV) / (atom.m * atom.k) +
                   (matrixSum ? schedule.blockN / atom.k : 0);
-  expected.exp = scores;
+  expected.expsOfScore = attention.softCap ? 2 : 1;
+  expected.exp = expected.expsOfScore * scores;
   expected.ldsReads = readsOf(attention.headDimQk, 16) +
                       readsOf(attention.headDimV, target.transposeReads ? 8 : 16);
   // fma, max3 and exp for each score or pair, an add unless the matrix core sums, and the pairs'
@@ -85,6 +87,8 @@ LoopExpectation expectedLoops(const AttentionSpec &attention, const ScheduleRow 
   const int packing = fp8 || target.packedBf16Convert ? 1 : 3;
   expected.valuBudget =
       scores + scores / 2 + scores + (matrixSum ? 0 : scores) + packing * scores / 2;
+  if (attention.softCap) // mul, exp, add, rcp
+    *expected.valuBudget += 4 * scores;
   if (target.transposeReads) {
     expected.ldsWrites = 0;
   } else {
@@ -97,7 +101,8 @@ LoopExpectation expectedLoops(const AttentionSpec &attention, const ScheduleRow 
     expected.stagingValu =
         attention.headDimV * schedule.blockN * bytesOf(element) / 1024 * (fp8 ? 2 : 1);
   }
-  expected.maskedValu = 2 * scores + 1;
+  // A compare and a select for each, with both ends a subtraction more.
+  expected.maskedValu = (attention.window ? 3 : 2) * scores + 1;
   expected.resultWaitStates = atom.passes + target.mfmaResultStates;
   return expected;
 }

@@ -174,11 +174,12 @@ Expected<Selection> select(const KernelSpec &spec) {
   Selection selection;
   selection.templateName = "attention";
   selection.schedule = row;
-  selection.parameters = fmt::format(
-      "block_m={},block_n={},head_dim_qk={},head_dim_v={},input={},scaled={},causal={},"
-      "write_lse={},split_kv={}",
-      kAttentionBlockM, row->blockN, attention.headDimQk, attention.headDimV, input, flag(fp8),
-      flag(attention.causal), flag(attention.writeLse), flag(attention.splitKv));
+  selection.parameters =
+      fmt::format("block_m={},block_n={},head_dim_qk={},head_dim_v={},input={},scaled={},causal={},"
+                  "window={},sink={},soft_cap={},write_lse={},split_kv={}",
+                  kAttentionBlockM, row->blockN, attention.headDimQk, attention.headDimV, input,
+                  flag(fp8), flag(attention.causal), flag(attention.window), flag(attention.sink),
+                  flag(attention.softCap), flag(attention.writeLse), flag(attention.splitKv));
   return selection;
 }
 

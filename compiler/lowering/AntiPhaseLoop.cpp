@@ -81,7 +81,7 @@ LoopState AntiPhaseLoop::emitLoop(WaveGroup group, LoopState state, Value tiles,
     return e.compare(LLVM::ICmpPredicate::slt, at.tile, tiles);
   };
   if (kind == TileKind::Masked)
-    keyLimit_ = frame_.emitKeyLimit();
+    rowKeys_ = frame_.emitRowKeys();
   e.branchIf(more(state), body, initial, after, initial);
 
   e.setBlock(body);
@@ -108,7 +108,12 @@ SmallVector<Value> AntiPhaseLoop::emitSoftmax(LoopState &state, bool masked,
   ScoreTile tile;
   if (masked) {
     Value firstKey = e.add(frame_.unit().kv0, e.mul(state.tile, frame_.schedule().blockN));
-    tile.limit = e.sub(keyLimit_, firstKey);
+    if (rowKeys_.floor) {
+      tile.floor = e.sub(rowKeys_.floor, firstKey);
+      tile.count = rowKeys_.count;
+    } else {
+      tile.limit = e.sub(rowKeys_.limit, firstKey);
+    }
   }
   SmallVector<Value> scores;
   for (Value block : state.scores)
@@ -199,7 +204,8 @@ int AntiPhaseLoop::statesBeforeSoftmax() const {
   int states = 0;
   for (int block = 0; block < blocks; ++block) {
     const int scores = block * frame_.atom().accumulatorRegisters / chains;
-    const int maxima = chains * std::max(0, (scores - 1) / 2);
+    // A soft cap takes all scores before the first maximum.
+    const int maxima = frame_.shape().softCap ? 0 : chains * std::max(0, (scores - 1) / 2);
     const int behind = (blocks - 1 - block) * instructions;
     states = std::max(states, frame_.resultStates() - kBetween - behind -
                                   std::min(behind, kRingUpdates) - maxima);

@@ -90,7 +90,7 @@ private:
   ScoreFunctions scoreFunctions_;
   OnlineSoftmax softmax_;
   Value sumSelector_; ///< null: the vector ALU adds
-  Value keyLimit_;    ///< of this lane's row, in a masked loop
+  RowKeys rowKeys_;   ///< of the loop over masked tiles that is emitted
 };
 
 } // namespace wavesmith::compiler

@@ -30,9 +30,13 @@ void emitAttention(ModuleOp module, StringRef name, const KernelShape &shape,
     frame.renewIds();
     const std::unique_ptr<TileStream> keys = TileStream::keys(frame);
     const std::unique_ptr<TileStream> values = TileStream::values(frame);
-    AntiPhaseLoop loop(frame, query, *keys, *values, ScoreFunctions());
+    AntiPhaseLoop loop(frame, query, *keys, *values, ScoreFunctions::of(frame));
     LoopState state = loop.emitPrologue(group);
     Value own = frame.groupTiles(group == WaveGroup::Keys ? 0 : 1);
+    // Tiles before a group's first key are not idle, since QK must run a tile ahead; at their end
+    // the other group's rows have begun, and its phases would take their time anyway.
+    if (Value leading = frame.leadingTiles(group == WaveGroup::Keys ? 0 : 1))
+      state = loop.emitLoop(group, std::move(state), e.minimum(leading, own), TileKind::Masked);
     state =
         loop.emitLoop(group, std::move(state), e.minimum(frame.fullTiles(), own), TileKind::Full);
     state = loop.emitLoop(group, std::move(state), own, TileKind::Masked);
@@ -56,8 +60,9 @@ OwningOpRef<ModuleOp> emitAttention(const KernelShape &shape, const Schedule &sc
   }
   KeyLimits limits;
   if (shape.causal)
-    limits.push_back([](Emitter &e, Value query, Value lenQ, Value lenKv) {
-      return e.add(query, e.sub(lenKv, lenQ));
+    limits.last.emplace_back([](KernelFrame &frame, Value query) {
+      Emitter &e = frame.emit();
+      return e.add(query, e.sub(frame.unit().lenKv, frame.unit().lenQ));
     });
   emitAttention(*module, name, shape, schedule, target, limits);
   PassManager passes(&context);

@@ -13,6 +13,7 @@ namespace {
 constexpr int kNowhere = 1 << 30;
 /// What one 16-byte store of bf16 takes.
 constexpr std::size_t kRunColumns = 8;
+constexpr float kNothing = -std::numeric_limits<float>::infinity(); ///< logarithm of no weight
 } // namespace
 
 Epilogue::Epilogue(KernelFrame &frame) : frame_(frame) {
@@ -23,6 +24,14 @@ Epilogue::Epilogue(KernelFrame &frame) : frame_(frame) {
   out_ = frame_.address(a.out, row, a.outRowStride, unit.head, a.outHeadStride);
   if (frame_.shape().writeLse)
     lse_ = frame_.address(a.lse, row, e.constant64(4), unit.head, a.lseHeadStride);
+  if (frame_.shape().sink) {
+    Value bytes = e.zeroExtend(e.shiftLeft(unit.head, 2));
+    auto load = LLVM::LoadOp::create(e.builder(), e.f32(), e.offset(a.sinks, bytes), 4);
+    load.setInvariant(true);
+    Value counts = e.compare(LLVM::ICmpPredicate::ne, unit.sink, e.constant(0));
+    // LLVM would keep a select of floats in a lane's register, through the loops.
+    sink_ = e.readFirstLane(e.select(counts, load, e.constant(kNothing)));
+  }
   if (!frame_.shape().splitKv)
     return;
   auto slotBase = [&](Value base, int rowBytes) {
@@ -36,12 +45,51 @@ Epilogue::Epilogue(KernelFrame &frame) : frame_(frame) {
   lse_ = lse_ ? e.select(isPartial_, partialLse, lse_) : partialLse;
 }
 
-SmallVector<Epilogue::Run> Epilogue::normalise(ArrayRef<Value> outputs, Value rowSum) {
+Value Epilogue::reference(const SoftmaxState &state) {
   Emitter &e = frame_.emit();
-  Value hasKeys = e.compare(LLVM::ICmpPredicate::ne, e.bitcast(rowSum, e.i32()), e.constant(0));
-  Value factor = e.reciprocal(rowSum), zero = e.constant(0.0f);
+  // A soft cap leaves its scores half of its range too high: ScoreFunctions.h.
+  if (frame_.shape().softCap)
+    return e.fma(frame_.scoreScale(), e.constant(0.5f), state.bias);
+  return state.bias;
+}
+
+Epilogue::Ending Epilogue::endingOf(const SoftmaxState &state) {
+  Emitter &e = frame_.emit();
+  Value sum = OnlineSoftmax(frame_).total(state);
+  Ending ending;
+  ending.hasKeys = e.compare(LLVM::ICmpPredicate::ne, e.bitcast(sum, e.i32()), e.constant(0));
+  if (sink_) {
+    // Weights are 2^(score log2(e) + reference). A sink above the scale of all weights becomes the
+    // new reference: its own weight could be past the range of floats.
+    Value logit = e.fmul(sink_, e.constant(std::numbers::log2e_v<float>));
+    Value bias = reference(state), zero = e.constant(0.0f);
+    Value weight = e.fadd(logit, bias);
+    // Not Emitter::compare, which may assume that nothing is NaN: a sink may be.
+    Value leads = LLVM::FCmpOp::create(e.builder(), LLVM::FCmpPredicate::ogt, weight, zero);
+    Value others = e.exp2(e.select(leads, e.fneg(weight), zero));
+    ending.sum = e.fma(sum, others, e.exp2(e.select(leads, zero, weight)));
+    ending.factor = e.fmul(e.reciprocal(ending.sum), others);
+    ending.log2Scale = e.select(leads, logit, e.fneg(bias));
+  } else {
+    ending.sum = sum;
+    ending.factor = e.reciprocal(sum);
+  }
   if (frame_.outputScale())
-    factor = e.fmul(factor, frame_.outputScale());
+    ending.factor = e.fmul(ending.factor, frame_.outputScale());
+  return ending;
+}
+
+Value Epilogue::logSumExp(const SoftmaxState &state, const Ending &ending) {
+  Emitter &e = frame_.emit();
+  Value log2 = e.log2(ending.sum);
+  log2 = ending.log2Scale ? e.fadd(log2, ending.log2Scale) : e.fsub(log2, reference(state));
+  return e.select(ending.hasKeys, e.fmul(log2, e.constant(std::numbers::ln2_v<float>)),
+                  sink_ ? sink_ : e.constant(kNothing));
+}
+
+SmallVector<Epilogue::Run> Epilogue::normalise(ArrayRef<Value> outputs, const Ending &ending) {
+  Emitter &e = frame_.emit();
+  Value zero = e.constant(0.0f);
   SmallVector<Run> runs;
   for (const auto &[column, place] : placesOfColumns()) {
     const bool follows =
@@ -49,9 +97,9 @@ SmallVector<Epilogue::Run> Epilogue::normalise(ArrayRef<Value> outputs, Value ro
     if (!follows || runs.back().values.size() == kRunColumns)
       runs.push_back({.values = {}, .column = column});
     Run &run = runs.back();
-    Value value = e.fmul(e.element(outputs[place.block], place.accumulator), factor);
+    Value value = e.fmul(e.element(outputs[place.block], place.accumulator), ending.factor);
     // Not by multiplication: a masked key's NaN would pass it.
-    run.values.push_back(e.select(hasKeys, value, zero));
+    run.values.push_back(e.select(ending.hasKeys, value, zero));
   }
   return runs;
 }
@@ -70,14 +118,6 @@ std::map<int, Epilogue::Place> Epilogue::placesOfColumns() const {
       places[columnOf(place, 0)] = place;
     }
   return places;
-}
-
-Value Epilogue::logSumExp(const SoftmaxState &state, Value rowSum) {
-  Emitter &e = frame_.emit();
-  Value hasKeys = e.compare(LLVM::ICmpPredicate::ne, e.bitcast(rowSum, e.i32()), e.constant(0));
-  Value log2 = e.fsub(e.log2(rowSum), state.bias);
-  return e.select(hasKeys, e.fmul(log2, e.constant(std::numbers::ln2_v<float>)),
-                  e.constant(-std::numeric_limits<float>::infinity()));
 }
 
 void Epilogue::storeLse(Value value) {
@@ -122,9 +162,9 @@ void Epilogue::storePartial(ArrayRef<Run> runs, Value lse) {
 void Epilogue::emit(ArrayRef<Value> outputs, const SoftmaxState &state) {
   Emitter &e = frame_.emit();
   ids_ = frame_.emitIdsAgain();
-  Value rowSum = OnlineSoftmax(frame_).total(state);
-  SmallVector<Run> runs = normalise(outputs, rowSum);
-  Value lse = logSumExp(state, rowSum);
+  const Ending ending = endingOf(state);
+  SmallVector<Run> runs = normalise(outputs, ending);
+  Value lse = logSumExp(state, ending);
   if (!frame_.shape().splitKv) {
     storeFinal(runs, lse);
     return;

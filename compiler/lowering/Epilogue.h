@@ -1,7 +1,7 @@
 #pragma once
 // The end of a unit: both halves of each row's sum combined, O divided by it, and either bf16 O
 // with the natural-log LSE, or float32 partials of the unit's slot. A row without keys gives 0 and
-// -inf. Rows past the sequence's end and bytes between rows are never written.
+// -inf, or its sink. Rows past the sequence's end and bytes between rows are never written.
 
 #include <map>
 
@@ -33,8 +33,16 @@ private:
   std::map<int, Place> placesOfColumns() const;
   int columnOf(Place place, int half) const;
   int halfColumns() const { return columnOf({0, 0}, 1) - columnOf({0, 0}, 0); }
-  mlir::SmallVector<Run> normalise(mlir::ArrayRef<Value> outputs, Value rowSum);
-  Value logSumExp(const SoftmaxState &state, Value rowSum);
+  /// What ends a row: whether it saw a key, its sum with the sink, the factor of its outputs, and,
+  /// with a sink, the logarithm of what the sum is counted in.
+  struct Ending {
+    Value hasKeys, sum, factor, log2Scale;
+  };
+  Ending endingOf(const SoftmaxState &state);
+  /// Minus the logarithm of what the state's sum is counted in.
+  Value reference(const SoftmaxState &state);
+  Value logSumExp(const SoftmaxState &state, const Ending &ending);
+  mlir::SmallVector<Run> normalise(mlir::ArrayRef<Value> outputs, const Ending &ending);
   void storeFinal(mlir::ArrayRef<Run> runs, Value lse);
   void storePartial(mlir::ArrayRef<Run> runs, Value lse);
   /// One float32 per row, from the lanes of half 0.
@@ -43,6 +51,7 @@ private:
   KernelFrame &frame_;
   Value out_, lse_; ///< the unit's first row; lse_ is null if nothing has an LSE
   Value isPartial_; ///< of kernels with splits
+  Value sink_;      ///< uniform: of the unit's head, -inf where another unit counts it; or null
   LaneIds ids_;     ///< as of emit()
 };
 

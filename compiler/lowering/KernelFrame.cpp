@@ -48,6 +48,8 @@ void KernelFrame::createFunction(ModuleOp module, StringRef name) {
     types[index] = constantMemory;
   types.append(9, i64);
   types.append({f32, i32});
+  if (shape_.isScored())
+    types.append({f32, f32, i32, i32, constantMemory});
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
   function_ = LLVM::LLVMFuncOp::create(builder, module.getLoc(), name, type);
 
@@ -70,7 +72,10 @@ void KernelFrame::createFunction(ModuleOp module, StringRef name) {
     passthrough.push_back(builder.getStringAttr(input));
   function_.setPassthroughAttr(builder.getArrayAttr(passthrough));
 
-  for (int index : {0, 1, 2, 7, 8, 9, 10}) {
+  SmallVector<int> readOnly{0, 1, 2, 7, 8, 9, 10};
+  if (shape_.isScored())
+    readOnly.push_back(static_cast<int>(types.size()) - 1);
+  for (int index : readOnly) {
     function_.setArgAttr(index, LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
     function_.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
   }
@@ -104,6 +109,9 @@ void KernelFrame::createFunction(ModuleOp module, StringRef name) {
                         &a.scaleLog2,
                         &a.sharedDescales})
     *member = *argument++;
+  if (shape_.isScored())
+    for (Value *member : {&a.softCapRange, &a.softCapRate, &a.windowLeft, &a.windowRight, &a.sinks})
+      *member = *argument++;
 }
 
 void KernelFrame::createLds(ModuleOp module, StringRef name) {
@@ -149,7 +157,7 @@ Value KernelFrame::emitPartner() {
 
 void KernelFrame::emitUnit() {
   Emitter &e = emit();
-  static_assert(offsetof(AttentionWorkUnit, slot) == 36);
+  static_assert(offsetof(AttentionWorkUnit, sink) == 40);
   constexpr int kWords = sizeof(AttentionWorkUnit) / 4;
   Value group = ROCDL::BlockIdXOp::create(e.builder(), e.i32());
   Value bytes = e.zeroExtend(group);
@@ -158,8 +166,9 @@ void KernelFrame::emitUnit() {
                                    e.offset(arguments_.work, bytes), sizeof(AttentionWorkUnit));
   load.setInvariant(true);
   int word = 0;
-  for (Value *member : {&unit_.qBegin, &unit_.kvBegin, &unit_.lenQ, &unit_.lenKv, &unit_.q0,
-                        &unit_.kv0, &unit_.kv1, &unit_.head, &unit_.kvHead, &unit_.slot})
+  for (Value *member :
+       {&unit_.qBegin, &unit_.kvBegin, &unit_.lenQ, &unit_.lenKv, &unit_.q0, &unit_.kv0, &unit_.kv1,
+        &unit_.head, &unit_.kvHead, &unit_.slot, &unit_.sink})
     *member = e.element(load, word++);
   unitRows_ = e.minimum(e.sub(unit_.lenQ, unit_.q0), e.constant(schedule_.blockM));
 }
@@ -167,8 +176,16 @@ void KernelFrame::emitUnit() {
 void KernelFrame::emitScales() {
   Emitter &e = emit();
   scoreScale_ = arguments_.scaleLog2;
-  if (!shape_.scaled)
+  if (shape_.scaled)
+    emitDescales();
+  if (!shape_.softCap)
     return;
+  softCapRate_ = e.readFirstLane(e.fmul(e.fneg(scoreScale_), arguments_.softCapRate));
+  scoreScale_ = arguments_.softCapRange;
+}
+
+void KernelFrame::emitDescales() {
+  Emitter &e = emit();
   auto descale = [&](Value base, Value head, std::uint32_t sharedBit) {
     Value shared =
         e.compare(LLVM::ICmpPredicate::ne,
@@ -188,14 +205,27 @@ void KernelFrame::emitScales() {
 Value KernelFrame::lastKey(Value row) {
   Emitter &e = emit();
   Value last = e.sub(unit_.kv1, 1), query = e.add(unit_.q0, row);
-  for (const KeyLimit &limit : limits_)
-    last = e.minimum(last, limit(e, query, unit_.lenQ, unit_.lenKv));
+  for (const KeyLimit &limit : limits_.last)
+    last = e.minimum(last, limit(*this, query));
   return last;
 }
 
-Value KernelFrame::emitKeyLimit() {
+Value KernelFrame::firstKey(Value row) {
+  Emitter &e = emit();
+  Value first = unit_.kv0, query = e.add(unit_.q0, row);
+  for (const KeyLimit &limit : limits_.first)
+    first = e.maximum(first, limit(*this, query));
+  return first;
+}
+
+RowKeys KernelFrame::emitRowKeys() {
+  Emitter &e = emit();
   const LaneIds ids = emitIdsAgain();
-  return emit().sub(lastKey(ids.unitRow), emit().shiftLeft(ids.half, 2));
+  if (limits_.first.empty())
+    return {.limit = e.sub(lastKey(ids.unitRow), e.shiftLeft(ids.half, 2))};
+  Value last = lastKey(ids.unitRow), first = firstKey(ids.unitRow);
+  return {.floor = e.sub(first, e.shiftLeft(ids.half, 2)),
+          .count = e.maximum(e.add(e.sub(last, first), 1), e.constant(0))};
 }
 
 void KernelFrame::emitTileCounts() {
@@ -212,6 +242,8 @@ void KernelFrame::emitTileCounts() {
     Value end = e.minimum(unitRows_, e.constant(groupRows * (group + 1)));
     Value hasRows = e.compare(LLVM::ICmpPredicate::sgt, unitRows_, e.constant(groupRows * group));
     groupTiles_[group] = e.select(hasRows, tiles(lastKey(e.sub(end, 1)), n - 1), e.constant(0));
+    if (!limits_.first.empty()) // the group's last row sees the fewest of the first keys
+      leadingTiles_[group] = tiles(e.sub(firstKey(e.sub(end, 1)), 1), n - 1);
   }
   allTiles_ = e.maximum(groupTiles_[0], groupTiles_[1]);
 }

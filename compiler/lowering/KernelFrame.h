@@ -12,24 +12,30 @@
 
 namespace wavesmith::compiler {
 
-/// AttentionArguments, member by member. All uniform.
+/// AttentionArguments and, null unless the shape is scored, ScoreArguments, member by member. All
+/// uniform.
 struct KernelArguments {
   mlir::Value q, k, v, out, lse, partialOut, partialLse, work;
   mlir::Value descaleQ, descaleK, descaleV;
   mlir::Value qRowStride, qHeadStride, kRowStride, kHeadStride, vRowStride, vHeadStride;
   mlir::Value outRowStride, outHeadStride, lseHeadStride;
   mlir::Value scaleLog2, sharedDescales;
+  mlir::Value softCapRange, softCapRate, windowLeft, windowRight, sinks;
 };
 
-/// The last key that a query sees (i32), from the query's index and the lengths of its sequence; it
-/// does not fall when the query grows. One for each mask of the template.
-using KeyLimit =
-    std::function<mlir::Value(Emitter &, mlir::Value query, mlir::Value lenQ, mlir::Value lenKv)>;
-using KeyLimits = std::vector<KeyLimit>;
+class KernelFrame;
+
+/// A key (i32) for the query of that index in its sequence; it does not fall when the query grows.
+/// Arguments and unit are there.
+using KeyLimit = std::function<mlir::Value(KernelFrame &, mlir::Value query)>;
+/// The last and the first key that a query sees; one for each mask of the template.
+struct KeyLimits {
+  std::vector<KeyLimit> last, first;
+};
 
 /// AttentionWorkUnit, member by member. All uniform.
 struct WorkUnit {
-  mlir::Value qBegin, kvBegin, lenQ, lenKv, q0, kv0, kv1, head, kvHead, slot;
+  mlir::Value qBegin, kvBegin, lenQ, lenKv, q0, kv0, kv1, head, kvHead, slot, sink;
 };
 
 /// Who a lane is.
@@ -38,6 +44,13 @@ struct LaneIds {
   mlir::Value column;  ///< lane % 32: the query of this lane
   mlir::Value half;    ///< lane / 32
   mlir::Value unitRow; ///< this lane's query row within the unit
+};
+
+/// What a lane's row sees. Keys are less 4 * half, the accumulator rows' own offset.
+struct RowKeys {
+  mlir::Value limit; ///< the last key; null if there is a limit to the first one too
+  mlir::Value floor; ///< then: the first key
+  mlir::Value count; ///< and how many it sees
 };
 
 class KernelFrame {
@@ -62,8 +75,11 @@ public:
   const KernelArguments &arguments() const { return arguments_; }
   const WorkUnit &unit() const { return unit_; }
   Value lds() const { return lds_; }
-  /// Uniform: what turns a product of q and k into the exponent of 2, descales included.
+  /// Uniform: what turns a score, as score functions leave it, into the exponent of 2; without a
+  /// soft cap from a product of q and k, descales included.
   Value scoreScale() const { return scoreScale_; }
+  /// Uniform: -2 / cap * log2(e) times the scale of the products; null without a soft cap.
+  Value softCapRate() const { return softCapRate_; }
   Value outputScale() const { return outputScale_; } ///< V's descale; null without
 
   const LaneIds &ids() const { return ids_; }
@@ -82,8 +98,11 @@ public:
   Value fullTiles() const { return fullTiles_; }
   Value groupTiles(int group) const { return groupTiles_[group]; }
   Value allTiles() const { return allTiles_; }
-  /// Last key that this lane's row sees, minus 4 * half: the accumulator rows' own offset.
-  Value emitKeyLimit();
+  /// Uniform: first tiles in which some row of the group does not see the first keys; null if there
+  /// is no limit to the first key.
+  Value leadingTiles(int group) const { return leadingTiles_[group]; }
+  /// Anew for this lane's row.
+  RowKeys emitRowKeys();
 
   /// `base` + row * rowStride + head * headStride, all 64-bit; row and head are i32.
   Value address(Value base, Value row, Value rowStride, Value head, Value headStride);
@@ -97,8 +116,10 @@ private:
   LaneIds idsOf(Value lane);
   /// Of a row of the unit.
   Value lastKey(Value row);
+  Value firstKey(Value row);
   void emitUnit();
   void emitScales();
+  void emitDescales();
   void emitTileCounts();
 
   KernelShape shape_;
@@ -111,11 +132,11 @@ private:
   std::unique_ptr<Emitter> emit_;
   KernelArguments arguments_;
   WorkUnit unit_;
-  Value scoreScale_, outputScale_;
+  Value scoreScale_, outputScale_, softCapRate_;
   KeyLimits limits_;
   LaneIds ids_;
   Value lds_, wave_, groupWave_, unitRows_;
-  Value fullTiles_, groupTiles_[2], allTiles_;
+  Value fullTiles_, groupTiles_[2], allTiles_, leadingTiles_[2];
 };
 
 } // namespace wavesmith::compiler

@@ -20,6 +20,12 @@ struct KernelShape {
   bool causal = false;  ///< bottom-right aligned; the frame takes the limit itself
   bool writeLse = true; ///< store the natural-log LSE beside the output
   bool splitKv = false; ///< units with slot >= 0 write float32 partials
+  bool softCap = false; ///< scaled scores are bounded: cap * tanh(score / cap)
+  bool window = false;  ///< limits of keys take the arguments' window
+  bool sink = false;    ///< a logit of the head joins each row's sum
+
+  /// Takes ScoredAttentionArguments.
+  bool isScored() const { return softCap || window || sink; }
 };
 
 /// How P is rounded to bf16. Nearest leaves ties to what is cheapest: to even where the target has

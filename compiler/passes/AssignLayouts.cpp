@@ -48,6 +48,8 @@ tile::DotOp producingDot(Value value) {
       return dot;
     if (auto apply = llvm::dyn_cast<tile::ApplyOp>(op))
       value = apply.getScores();
+    else if (auto scale = llvm::dyn_cast<tile::ScaleOp>(op))
+      value = scale.getValue();
     else if (auto softmax = llvm::dyn_cast<tile::OnlineSoftmaxOp>(op);
              softmax && value == softmax.getWeights())
       value = softmax.getScores();
@@ -121,6 +123,8 @@ private:
       addCarried(loop, index, others);
     else if (auto apply = llvm::dyn_cast<tile::ApplyOp>(op))
       others.push_back(apply.getScores());
+    else if (auto scale = llvm::dyn_cast<tile::ScaleOp>(op))
+      others.push_back(scale.getValue());
     else if (auto softmax = llvm::dyn_cast<tile::OnlineSoftmaxOp>(op); softmax && index > 0)
       others.push_back(softmax.getOperand(index));
   }

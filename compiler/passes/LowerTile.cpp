@@ -24,10 +24,14 @@ struct LowerTilePass : impl::LowerTileBase<LowerTilePass> {
       if (failed(scheduled))
         return signalPassFailure();
       KeyLimits limits;
-      for (const UpperLimit &mask : scheduled->masks)
-        limits.push_back([mask](Emitter &emit, Value query, Value lenQ, Value lenKv) {
-          return mask.emit(emit.builder(), query, lenQ, lenKv);
-        });
+      for (const ScheduledKernel::Mask &mask : scheduled->masks)
+        (mask.limit.isFirst() ? limits.first : limits.last)
+            .push_back([mask](KernelFrame &frame, Value query) {
+              auto values = llvm::map_to_vector(
+                  mask.values, [&](auto member) { return frame.arguments().*member; });
+              return mask.limit.emit(frame.emit().builder(), query, frame.unit().lenQ,
+                                     frame.unit().lenKv, values);
+            });
       std::string name = kernelName.empty() ? kernel.getSymName().str() : kernelName.getValue();
       // The tile kernel has the same symbol until it goes.
       kernel.setSymName("lowered");

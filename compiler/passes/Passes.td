@@ -84,8 +84,9 @@ def PipelineLoads : Pass<"wavesmith-pipeline-loads", "::mlir::ModuleOp"> {
 def PeelMasks : Pass<"wavesmith-peel-masks", "::mlir::ModuleOp"> {
   let summary = "Lets steps in which every score is visible run without masks";
   let description = [{
-    A score function that hides keys above a limit which does not depend on the key is a mask. If
-    every score function of a loop is one, the loop is peeled: its full steps run without them.
+    A score function that hides the keys above or below a limit which does not depend on the key and
+    grows with the query is a mask. If every score function of a loop that hides anything is one, the loop is peeled: its full steps
+    run without them.
   }];
 }
 

@@ -1,6 +1,6 @@
 #include "compiler/passes/Passes.h"
 
-#include "compiler/passes/UpperLimit.h"
+#include "compiler/passes/MaskLimit.h"
 #include "dialects/tile/Tile.h"
 
 using namespace mlir;
@@ -17,24 +17,18 @@ struct PeelMasksPass : impl::PeelMasksBase<PeelMasksPass> {
 
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
-    WalkResult walked = getOperation().walk([&](tile::ForKeysOp loop) {
-      bool onlyMasks = true;
-      WalkResult inner = loop.walk([&](tile::ApplyOp apply) {
+    getOperation().walk([&](tile::ForKeysOp loop) {
+      bool knowsHidden = true;
+      loop.walk([&](tile::ApplyOp apply) {
         auto score = symbols.lookup<tile::ScoreOp>(apply.getFunction());
-        if (!score) {
-          apply.emitOpError() << "there is no score function " << apply.getFunctionAttr();
-          return WalkResult::interrupt();
-        }
-        onlyMasks &= UpperLimit::match(score).has_value();
-        return WalkResult::advance();
+        knowsHidden &= !hides(score) || MaskLimit::match(score).has_value();
       });
-      if (inner.wasInterrupted())
-        return WalkResult::interrupt();
-      loop.setPeeled(onlyMasks);
-      return WalkResult::advance();
+      loop.setPeeled(knowsHidden);
     });
-    if (walked.wasInterrupted())
-      signalPassFailure();
+  }
+
+  static bool hides(tile::ScoreOp score) {
+    return score.walk([](tile::MaskOp) { return WalkResult::interrupt(); }).wasInterrupted();
   }
 };
 

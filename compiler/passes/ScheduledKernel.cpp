@@ -2,8 +2,11 @@
 
 #include <set>
 
+#include <mlir/Dialect/Arith/IR/Arith.h>
+
 #include "compiler/passes/Elements.h"
 #include "compiler/passes/Images.h"
+#include "compiler/passes/SoftCap.h"
 
 using namespace mlir;
 
@@ -24,6 +27,10 @@ enum KernelArgument : unsigned {
   DescaleK,
   DescaleV,
   Scale,
+  SoftCap,
+  WindowLeft,
+  WindowRight,
+  Sinks,
   Count
 };
 
@@ -71,9 +78,9 @@ private:
                    "only the first step's scores may stand before the loop");
     if (auto scale = llvm::dyn_cast<tile::ScaleOp>(op))
       return readScale(scale);
-    // What descales multiply is seen where it is used.
+    // What they make is seen where it is used.
     if (llvm::isa<tile::WorkUnitOp, tile::FirstKeysOp, tile::FillOp, tile::ReturnOp,
-                  tile::DescaleOp>(op))
+                  tile::DescaleOp, tile::SinkOp, arith::ConstantOp>(op))
       return success();
     return op.emitOpError() << "cannot be lowered here: not supported yet";
   }
@@ -98,8 +105,18 @@ private:
     return readFactors(value, factors) && factors == expected;
   }
 
-  /// Whether a softmax takes the kernel's scale, with the descales of q and k or without any; one
-  /// kernel has one answer.
+  /// Whether a softmax takes the scale of its scores: the products' or, behind a soft cap, which
+  /// takes scaled scores, 1.
+  bool isSoftmaxScale(Value value) {
+    if (!result_.shape.softCap)
+      return isScoreScale(value);
+    auto constant = value.getDefiningOp<arith::ConstantOp>();
+    auto number = constant ? llvm::dyn_cast<FloatAttr>(constant.getValue()) : nullptr;
+    return number && number.getValue().isExactlyValue(1.0);
+  }
+
+  /// Whether it is the kernel's scale, with the descales of q and k or without any; one kernel has
+  /// one answer.
   bool isScoreScale(Value value) {
     const bool scaled = isProduct(value, {Scale, DescaleQ, DescaleK});
     if (scaleSeen_ && scaled != result_.shape.scaled)
@@ -206,21 +223,26 @@ private:
   }
 
   LogicalResult readVectorPhase(tile::PhaseOp phase) {
+    if (loop_.getInits().empty())
+      return loop_.emitOpError() << "carries no scores; run wavesmith-pipeline-loads first";
     Value scores = loop_.getBody().getArgument(2);
+    tile::ScaleOp scale; // of the scores, which only a soft cap wants
     for (Operation &op : phase.getBody().front().without_terminator()) {
-      if (auto apply = llvm::dyn_cast<tile::ApplyOp>(op)) {
-        auto function =
-            SymbolTable::lookupNearestSymbolFrom<tile::ScoreOp>(apply, apply.getFunctionAttr());
-        std::optional<UpperLimit> limit;
-        if (function)
-          limit = UpperLimit::match(function);
-        if (apply.getScores() != scores || softmax_ || !limit)
-          return apply.emitOpError() << "of " << apply.getFunctionAttr()
-                                     << " is not a mask before the softmax: not supported yet";
-        result_.masks.push_back(*limit);
+      if (auto scaling = llvm::dyn_cast<tile::ScaleOp>(op)) {
+        if (scale || softmax_ || scaling.getValue() != scores || !isScoreScale(scaling.getFactor()))
+          return scaling.emitOpError() << "is not of the step's scores by the kernel's scale";
+        scale = scaling;
+        scores = scaling.getResult();
+      } else if (auto apply = llvm::dyn_cast<tile::ApplyOp>(op)) {
+        if (apply.getScores() != scores || softmax_)
+          return apply.emitOpError() << "is not of the step's scores before the softmax";
+        if (failed(readScoreFunction(apply, scale)))
+          return failure();
         scores = apply.getResult();
       } else if (auto softmax = llvm::dyn_cast<tile::OnlineSoftmaxOp>(op)) {
-        bool right = !softmax_ && softmax.getScores() == scores && isScoreScale(softmax.getScale());
+        bool right = !softmax_ && softmax.getScores() == scores &&
+                     static_cast<bool>(scale) == result_.shape.softCap &&
+                     isSoftmaxScale(softmax.getScale());
         if (failed(check(softmax, right, softmax_,
                          "one softmax of the step's masked scores, scaled by the kernel's scale, "
                          "and by the descales of q and k if there are any")) ||
@@ -231,6 +253,38 @@ private:
       }
     }
     return readWaits(phase);
+  }
+
+  /// The masks, and before them the soft cap of scaled scores: a cap would show what they hide.
+  LogicalResult readScoreFunction(tile::ApplyOp apply, tile::ScaleOp scale) {
+    auto function =
+        SymbolTable::lookupNearestSymbolFrom<tile::ScoreOp>(apply, apply.getFunctionAttr());
+    if (std::optional<MaskLimit> limit = MaskLimit::match(function))
+      return readMask(apply, *limit);
+    std::optional<unsigned> cap = matchSoftCap(function);
+    if (!cap)
+      return apply.emitOpError() << "of " << apply.getFunctionAttr()
+                                 << " is neither a mask nor a soft cap: not supported yet";
+    if (!scale || apply.getScores() != scale.getResult() ||
+        !isArgument(apply.getValues()[*cap], SoftCap))
+      return apply.emitOpError() << "of " << apply.getFunctionAttr()
+                                 << " caps other than the scaled scores by the kernel's cap";
+    result_.shape.softCap = true;
+    return success();
+  }
+
+  LogicalResult readMask(tile::ApplyOp apply, const MaskLimit &limit) {
+    ScheduledKernel::Mask mask{limit, {}};
+    for (Value value : apply.getValues()) {
+      const bool left = isArgument(value, WindowLeft);
+      if (!left && !isArgument(value, WindowRight))
+        return apply.emitOpError() << "of " << apply.getFunctionAttr()
+                                   << " gives a mask other values than the kernel's window";
+      mask.values.push_back(left ? &KernelArguments::windowLeft : &KernelArguments::windowRight);
+      result_.shape.window = true;
+    }
+    result_.masks.push_back(std::move(mask));
+    return success();
   }
 
   LogicalResult readForm(tile::OnlineSoftmaxOp softmax) {
@@ -324,9 +378,15 @@ private:
 
   LogicalResult readNormalize(tile::NormalizeOp normalize) {
     bool right =
-        loop_ && isScoreScale(normalize.getScale()) && normalize.getMax() == loop_.getResult(1) &&
+        loop_ && isSoftmaxScale(normalize.getScale()) && normalize.getMax() == loop_.getResult(1) &&
         normalize.getSum() == loop_.getResult(2) && normalize.getOut() == loop_.getResult(3);
-    return check(normalize, right, normalize_, "the loop's sums, scaled by the kernel's scale");
+    if (Value sink = normalize.getSink()) {
+      auto load = sink.getDefiningOp<tile::SinkOp>();
+      right = right && load && isArgument(load.getTensor(), Sinks);
+      result_.shape.sink = true;
+    }
+    return check(normalize, right, normalize_,
+                 "the loop's sums, scaled by the kernel's scale, and the kernel's sinks if any");
   }
 
   LogicalResult readStore(tile::StoreOp store) {

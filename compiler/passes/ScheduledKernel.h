@@ -5,18 +5,23 @@
 
 #include <mlir/Support/LogicalResult.h>
 
-#include "compiler/lowering/Schedule.h"
-#include "compiler/passes/UpperLimit.h"
+#include "compiler/lowering/KernelFrame.h"
+#include "compiler/passes/MaskLimit.h"
 #include "dialects/tile/Tile.h"
 
 namespace wavesmith::compiler {
 
 struct ScheduledKernel {
+  struct Mask {
+    MaskLimit limit;
+    llvm::SmallVector<mlir::Value KernelArguments::*> values; ///< that the function is given
+  };
+
   tile::KernelOp kernel;
   const TargetFacts *target = nullptr;
   KernelShape shape;
   Schedule schedule;
-  llvm::SmallVector<UpperLimit> masks; ///< in the order of application
+  llvm::SmallVector<Mask> masks; ///< in the order of application
 
   static mlir::FailureOr<ScheduledKernel> read(tile::KernelOp kernel);
 };

@@ -42,11 +42,14 @@ void ScoreOp::print(OpAsmPrinter &printer) { printNamedRegion(printer, *this, ge
 
 LogicalResult ScoreOp::verify() {
   Block &body = getBody().front();
-  bool right = body.getNumArguments() == 5 && body.getArgument(0).getType().isF32();
+  bool right = body.getNumArguments() >= 5 && body.getArgument(0).getType().isF32();
   for (unsigned i = 1; right && i < 5; ++i)
     right = body.getArgument(i).getType().isInteger(32);
+  for (unsigned i = 5; right && i < body.getNumArguments(); ++i)
+    right = body.getArgument(i).getType().isInteger(32) || body.getArgument(i).getType().isF32();
   if (!right)
-    return emitOpError() << "takes (score: f32, query: i32, key: i32, len_q: i32, len_kv: i32)";
+    return emitOpError() << "takes (score: f32, query: i32, key: i32, len_q: i32, len_kv: i32), "
+                            "then i32 and f32";
   auto end = llvm::dyn_cast<ReturnOp>(body.getTerminator());
   if (!end || end.getOperands().size() != 1 || !end.getOperands()[0].getType().isF32())
     return emitOpError() << "ends in tile.return of one f32";
@@ -148,6 +151,14 @@ LogicalResult ForKeysOp::verify() {
   return success();
 }
 
+LogicalResult PhaseOp::verify() {
+  Operation *end = getBody().front().getTerminator();
+  if (end->getOperandTypes() != getResultTypes())
+    return end->emitOpError() << "yields " << end->getNumOperands()
+                              << " values whose types differ from the results of tile.phase";
+  return success();
+}
+
 //===-- Memory and arithmetic ----------------------------------------------------------------===//
 
 LogicalResult LoadOp::verify() {
@@ -159,6 +170,18 @@ LogicalResult LoadOp::verify() {
     return emitOpError() << "loads a [rows, dim] tile from a [tokens, heads, dim] tensor";
   if (tensor.getShape().back() != tile.getShape().back())
     return emitOpError() << "tile and tensor differ in their last dimension";
+  return success();
+}
+
+LogicalResult ApplyOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto score = symbols.lookupNearestSymbolFrom<ScoreOp>(*this, getFunctionAttr());
+  if (!score)
+    return emitOpError() << "there is no score function " << getFunctionAttr();
+  ArrayRef<BlockArgument> wanted = score.getBody().front().getArguments().drop_front(5);
+  if (!llvm::equal(getValues().getTypes(), TypeRange(wanted)))
+    return emitOpError() << "gives " << getFunctionAttr() << " " << getValues().size()
+                         << " values that differ from its arguments behind the lengths ("
+                         << wanted.size() << ")";
   return success();
 }
 

@@ -40,7 +40,8 @@ def Tile_ScoreOp : Tile_Op<"score", [Symbol, HasParent<"::mlir::ModuleOp">, Isol
   let summary = "A score function: what happens to one attention score before the softmax";
   let description = [{
     Arguments: the score (f32), the query's and the key's index in their sequence, and the lengths
-    of both (i32). Returns the score. A variant of attention is such a function, not a template.
+    of both (i32), then any number of i32 or f32 that tile.apply gives it. Returns the score. A
+    variant of attention is such a function, not a template.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);
@@ -126,6 +127,7 @@ def Tile_PhaseOp : Tile_Op<"phase", [SingleBlock, RecursiveMemoryEffects]> {
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$kind (`waits` $waits^)? (`->` `(` type($results)^ `)`)? $body attr-dict";
+  let hasVerifier = 1;
 }
 
 //===-- Work and memory ---------------------------------------------------------------------===//
@@ -165,6 +167,17 @@ def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
 
 def Tile_DescaleOp : Tile_Op<"descale", [MemoryEffects<[MemRead]>]> {
   let summary = "The FP8 descale of the unit's head";
+  let arguments = (ins Tile_TensorType:$tensor, Tile_UnitType:$unit);
+  let results = (outs AnyType:$value);
+  let assemblyFormat = "$tensor `[` $unit `]` attr-dict `:` type($tensor) `->` type($value)";
+}
+
+def Tile_SinkOp : Tile_Op<"sink", [MemoryEffects<[MemRead]>]> {
+  let summary = "The attention sink of the unit's head; minus infinity in units that must not count it";
+  let description = [{
+    A logit without a value, one for each query head. Of the pieces of a row's keys exactly one counts
+    it: the work unit says which.
+  }];
   let arguments = (ins Tile_TensorType:$tensor, Tile_UnitType:$unit);
   let results = (outs AnyType:$value);
   let assemblyFormat = "$tensor `[` $unit `]` attr-dict `:` type($tensor) `->` type($value)";
@@ -224,18 +237,20 @@ def Tile_DotOp : Tile_Op<"dot", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_ApplyOp : Tile_Op<"apply", [Pure]> {
+def Tile_ApplyOp : Tile_Op<"apply", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Applies a score function to every score of a tile";
+  let description = "What stands behind `with` are the function's arguments from the sixth on.";
   let arguments = (ins
     FlatSymbolRefAttr:$function,
     Tile_TileType:$scores,
     Tile_UnitType:$unit,
-    Tile_KeysType:$keys
+    Tile_KeysType:$keys,
+    Variadic<AnyType>:$values
   );
   let results = (outs Tile_TileType:$result);
   let assemblyFormat = [{
-    $function `(` $scores `)` `at` `(` $unit `,` $keys `)` attr-dict `:` type($scores)
-    `->` type($result)
+    $function `(` $scores `)` `at` `(` $unit `,` $keys `)` (`with` `(` $values^ `:` type($values) `)`)?
+    attr-dict `:` type($scores) `->` type($result)
   }];
 }
 
@@ -271,17 +286,21 @@ def Tile_OnlineSoftmaxOp : Tile_Op<"online_softmax", [Pure]> {
 
 def Tile_NormalizeOp : Tile_Op<"normalize", [Pure]> {
   let summary = "Ends an online softmax: out = o / l, lse = scale m + ln l";
-  let description = "A row with l = 0 gives out = 0 and lse = -inf, exactly.";
+  let description = [{
+    A row with l = 0 gives out = 0 and lse = -inf, exactly. With a sink, l + exp(sink - scale m) takes
+    the place of l; then a row with l = 0 gives out = 0, exactly, and lse = sink.
+  }];
   let arguments = (ins
     Tile_TileType:$out,
     Tile_TileType:$max,
     Tile_TileType:$sum,
-    AnyType:$scale
+    AnyType:$scale,
+    Optional<AnyType>:$sink
   );
   let results = (outs Tile_TileType:$result, Tile_TileType:$lse);
   let assemblyFormat = [{
-    $out `,` $max `,` $sum `scale` $scale attr-dict
-    `:` type($out) `,` type($max) `,` type($sum) `,` type($scale)
+    $out `,` $max `,` $sum `scale` $scale (`sink` $sink^)? attr-dict
+    `:` type($out) `,` type($max) `,` type($sum) `,` type($scale) (`,` type($sink)^)?
     `->` type($result) `,` type($lse)
   }];
 }

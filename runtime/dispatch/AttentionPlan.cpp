@@ -98,6 +98,15 @@ Expected<AttentionPlan> planAttention(CheckedProblem checked, const PlanOptions 
                      (p.sharedDescales.k ? kSharedDescaleK : 0) |
                      (p.sharedDescales.v ? kSharedDescaleV : 0);
   a.scaleLog2 = static_cast<float>(*p.scale * std::numbers::log2e);
+  if (p.softCap) {
+    plan.score.softCapRange = static_cast<float>(2 * *p.softCap * std::numbers::log2e);
+    plan.score.softCapRate = static_cast<float>(2 / *p.softCap);
+  }
+  const auto side = [](std::int64_t keys) {
+    return keys < 0 ? kNoWindow : static_cast<std::int32_t>(keys);
+  };
+  plan.score.windowLeft = side(p.window.left);
+  plan.score.windowRight = side(p.window.right);
   return plan;
 }
 
@@ -106,8 +115,13 @@ double AttentionPlan::flops() const {
   double pairs = 0;
   for (const std::size_t sequence : sequences) {
     const SequenceLength &length = p.lengths[sequence];
-    if (!p.causal) {
+    if (!p.causal && !p.window.isOn()) {
       pairs += static_cast<double>(length.q) * static_cast<double>(length.kv);
+      continue;
+    }
+    if (p.window.isOn()) {
+      for (std::int64_t query = 0; query < length.q; ++query)
+        pairs += static_cast<double>(visibleKeys(p, length, query).count());
       continue;
     }
     // Row i sees i + 1 + kv - q keys, at least none.

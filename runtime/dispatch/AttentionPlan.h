@@ -46,6 +46,7 @@ struct AttentionPlan {
   WorkList list;                      ///< no units: launching does nothing
   WorkspaceLayout workspace;
   AttentionArguments arguments{};        ///< strides and scale; every address is 0
+  ScoreArguments score{};                ///< of specs that have score functions; sinks is 0
   std::optional<KernelSpec> combineSpec; ///< that merges partials; none when no block is split
 
   const KernelSpec &spec() const { return checked.spec; }

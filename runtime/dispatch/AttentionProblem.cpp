@@ -1,5 +1,6 @@
 #include "runtime/dispatch/AttentionProblem.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -106,7 +107,14 @@ Expected<CheckedProblem> checkProblem(const AttentionProblem &problem) {
   checked.problem = problem;
   AttentionProblem &p = checked.problem;
   checked.spec = {p.target,
-                  {p.dtype, p.headDimQk, p.headDimV, p.causal, p.writeLse, /*splitKv=*/false},
+                  {.dtype = p.dtype,
+                   .headDimQk = p.headDimQk,
+                   .headDimV = p.headDimV,
+                   .causal = p.causal,
+                   .writeLse = p.writeLse,
+                   .softCap = p.softCap.has_value(),
+                   .window = p.window.isOn(),
+                   .sink = p.sink},
                   p.schedule};
   WAVESMITH_TRY(checked.spec.validate());
 
@@ -135,6 +143,14 @@ Expected<CheckedProblem> checkProblem(const AttentionProblem &problem) {
   if (!(*p.scale >= 1e-30 && *p.scale <= 1e30))
     return invalid("scale is {}; it must be positive, from 1e-30 to 1e30", *p.scale);
 
+  if (p.softCap && !(*p.softCap >= kLeastSoftCap && *p.softCap <= kLargestSoftCap))
+    return invalid("soft cap is {}; it must be from {} to {}", *p.softCap, kLeastSoftCap,
+                   kLargestSoftCap);
+  for (auto [name, side] : {std::pair{"left", p.window.left}, {"right", p.window.right}})
+    if (side < -1 || side > kMaxTokens)
+      return invalid("window {} is {}; it must be -1 (unlimited) or 0 to {} keys", name, side,
+                     kMaxTokens);
+
   const int bytes = p.dtype == DType::BF16 ? 2 : 1;
   WAVESMITH_ASSIGN(checked.q, tensorShape("q", p.q, checked.totalQ, p.heads, p.headDimQk, bytes));
   WAVESMITH_ASSIGN(checked.k,
@@ -148,6 +164,19 @@ Expected<CheckedProblem> checkProblem(const AttentionProblem &problem) {
                    checked.totalQ);
   WAVESMITH_TRY(checkExtent("lse", checked.lse));
   return checked;
+}
+
+KeyRange visibleKeys(const AttentionProblem &problem, const SequenceLength &length,
+                     std::int64_t query) {
+  const std::int64_t own = query + length.kv - length.q;
+  KeyRange keys{0, length.kv};
+  if (problem.window.left >= 0)
+    keys.begin = std::max(keys.begin, own - problem.window.left);
+  if (problem.window.right >= 0)
+    keys.end = std::min(keys.end, own + problem.window.right + 1);
+  if (problem.causal)
+    keys.end = std::min(keys.end, own + 1);
+  return keys;
 }
 
 Expected<std::vector<SequenceLength>> lengthsFromOffsets(std::span<const std::int32_t> q,

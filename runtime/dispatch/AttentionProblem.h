@@ -35,6 +35,16 @@ struct SharedDescales {
   bool operator==(const SharedDescales &) const = default;
 };
 
+/// Keys that a query sees before and after its own position, which is aligned to the bottom right
+/// as the causal mask is: query i sees i + kv - q - left <= j <= i + kv - q + right. -1: all of
+/// them.
+struct Window {
+  std::int64_t left = -1, right = -1;
+
+  bool isOn() const { return left >= 0 || right >= 0; }
+  bool operator==(const Window &) const = default;
+};
+
 struct AttentionProblem {
   std::string target = "gfx942";
   DType dtype = DType::BF16;
@@ -49,6 +59,10 @@ struct AttentionProblem {
   std::int64_t kvHeads = 0; ///< 0 = heads
   std::vector<SequenceLength> lengths;
   std::optional<double> scale; ///< of the scores; unset = 1/sqrt(headDimQk)
+  /// Bounds the scaled scores: s becomes cap * tanh(s / cap), before the masks, as in Gemma 2.
+  std::optional<double> softCap;
+  Window window;
+  bool sink = false; ///< a logit for each head joins the softmax's denominator, as in gpt-oss
   TensorStrides q, k, v, out;
   std::optional<std::int64_t> lseHeadStride; ///< unset = total queries
   std::string schedule;                      ///< "" = the target's default
@@ -59,6 +73,10 @@ inline constexpr std::int64_t kMaxHeads = 128;
 inline constexpr std::int64_t kMaxTokens = std::int64_t{1} << 24;
 inline constexpr std::int64_t kMaxRowStrideBytes = std::int64_t{4} << 20; ///< exclusive
 inline constexpr std::int64_t kAddressAlignment = 16; ///< of bases and strides, in bytes
+
+/// Of softCap. A capped score is off by up to cap * 2^-21 (docs/score-functions.md), so a larger
+/// cap would cost the LSE more than any score can need.
+inline constexpr double kLeastSoftCap = 1e-3, kLargestSoftCap = 1e3;
 
 /// A tensor with everything filled in.
 struct TensorShape {
@@ -74,6 +92,16 @@ struct TensorShape {
 Expected<TensorShape> tensorShape(std::string_view name, const TensorStrides &strides,
                                   std::int64_t rows, std::int64_t heads, std::int64_t dim,
                                   int elementBytes);
+
+/// Keys [begin, end) of a sequence; none if end <= begin.
+struct KeyRange {
+  std::int64_t begin = 0, end = 0;
+
+  std::int64_t count() const { return end > begin ? end - begin : 0; }
+};
+/// What a query sees of its sequence by the causal mask and the window.
+KeyRange visibleKeys(const AttentionProblem &problem, const SequenceLength &length,
+                     std::int64_t query);
 
 /// A problem whose every value has been checked, defaults resolved.
 struct CheckedProblem {

@@ -19,6 +19,7 @@ constexpr std::array kBindings = {
     BindingInfo{Binding::DescaleQ, "descale_q", &Buffers::descaleQ, sizeof(float)},
     BindingInfo{Binding::DescaleK, "descale_k", &Buffers::descaleK, sizeof(float)},
     BindingInfo{Binding::DescaleV, "descale_v", &Buffers::descaleV, sizeof(float)},
+    BindingInfo{Binding::Sinks, "sinks", &Buffers::sinks, sizeof(float)},
     BindingInfo{Binding::KRope, "k_rope", &Buffers::kRope, kAddressAlignment},
     BindingInfo{Binding::Workspace, "workspace", &Buffers::workspace, sizeof(AttentionWorkUnit)},
 };
@@ -143,8 +144,17 @@ LaunchList launchList(const AttentionPlan &plan) {
     places.push_back({.offset = offsetof(A, partialOut), .addend = workspace.partialOut});
     places.push_back({.offset = offsetof(A, partialLse), .addend = workspace.partialLse});
   }
-  list.add(plan.spec(), {.x = plan.grid()}, plan.arguments, std::move(places),
-           attentionBytes(plan));
+  const KernelGrid grid{.x = plan.grid()};
+  if (plan.spec().attention.isScored()) {
+    if (c.problem.sink)
+      places.push_back(
+          {.offset = offsetof(ScoredAttentionArguments, score) + offsetof(ScoreArguments, sinks),
+           .binding = Binding::Sinks});
+    list.add(plan.spec(), grid, ScoredAttentionArguments{plan.arguments, plan.score},
+             std::move(places), attentionBytes(plan));
+  } else {
+    list.add(plan.spec(), grid, plan.arguments, std::move(places), attentionBytes(plan));
+  }
   for (const AttentionWorkUnit &unit : plan.list.units)
     list.steps.back().weights.push_back(unit.kv1 - unit.kv0);
   if (!merges)

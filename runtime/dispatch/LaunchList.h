@@ -21,6 +21,7 @@ struct AttentionBuffers {
   std::uint64_t workspace = 0; ///< LaunchList::workspaceBytes, filled by uploadWork()
   /// float32, one for each head or a single one, as the problem says.
   std::uint64_t descaleQ = 0, descaleK = 0, descaleV = 0;
+  std::uint64_t sinks = 0; ///< float32, one for each query head
   std::uint64_t kRope = 0; ///< second part of keys that come in two (QuantizedPlan.h)
 };
 
@@ -34,6 +35,7 @@ enum class Binding : std::uint8_t {
   DescaleQ,
   DescaleK,
   DescaleV,
+  Sinks,
   KRope,
   Workspace,
 };

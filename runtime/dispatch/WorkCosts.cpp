@@ -16,12 +16,13 @@ struct Rates {
   DType dtype;
   double matrix;    ///< multiply-adds times two; AMD's data sheets of MI300X and MI355X
   double vectorKey; ///< clocks of a key's softmax, 256 rows: what bounds small head dims
+  double softCap;   ///< what a soft cap adds to those (docs/score-functions.md)
 };
 constexpr Rates kRates[] = {
-    {"gfx942", DType::BF16, 2048, 50},
-    {"gfx942", DType::FP8, 4096, 30},
-    {"gfx950", DType::BF16, 4096, 25},
-    {"gfx950", DType::FP8, 8192, 18},
+    {"gfx942", DType::BF16, 2048, 50, 40},
+    {"gfx942", DType::FP8, 4096, 30, 40},
+    {"gfx950", DType::BF16, 4096, 25, 24},
+    {"gfx950", DType::FP8, 8192, 18, 24},
 };
 
 constexpr double kLoopOccupancy = 0.93; ///< of the matrix pipe, in the main loops
@@ -44,7 +45,7 @@ WorkCosts workCosts(const KernelSpec &spec, const DeviceShape &shape) {
   const double partials = kRows * a.headDimV * sizeof(float);
   WorkCosts costs;
   costs.perKey = std::max(2 * kRows * (a.headDimQk + a.headDimV) / rates->matrix / kLoopOccupancy,
-                          rates->vectorKey);
+                          rates->vectorKey + (a.softCap ? rates->softCap : 0));
   costs.perUnit = kUnitClocks + kUnitTraffic * (queries + outputs) / kMemoryBytes;
   costs.perPartial = kUnitTraffic * (partials - outputs) / kMemoryBytes;
   costs.perSlot = partials / (kMemoryBytes * shape.computeUnits);

@@ -16,11 +16,12 @@ constexpr std::int64_t kBlock = kAttentionBlockM;
 /// One row block of one head, and where its keys are cut.
 struct Block {
   std::int32_t sequence, q0, head;
-  std::int64_t keys;              ///< that its rows can see
+  std::int64_t first;             ///< of the keys that some of its rows can see
+  std::int64_t keys;              ///< their number
   std::vector<std::int64_t> cuts; ///< between its pieces; none: it is whole
 
   bool split() const { return !cuts.empty(); }
-  /// Calls visit(begin, end) for each piece.
+  /// Calls visit(begin, end) for each piece, counted from the first key.
   template <typename Visit> void forPieces(const Visit &visit) const {
     std::int64_t begin = 0;
     for (const std::int64_t cut : cuts)
@@ -29,12 +30,12 @@ struct Block {
   }
 };
 
-/// Keys that row block [q0, q0 + 256) can see: causal is aligned to the bottom right.
-std::int64_t visibleKeys(const SequenceLength &length, std::int64_t q0, bool causal) {
-  if (!causal)
-    return length.kv;
-  const std::int64_t rows = std::min(kBlock, length.q - q0);
-  return std::clamp<std::int64_t>(q0 + rows + length.kv - length.q, 0, length.kv);
+/// Keys that row block [q0, q0 + 256) can see: neither end of what a row sees falls with the row.
+KeyRange keysOfBlock(const AttentionProblem &problem, const SequenceLength &length,
+                     std::int64_t q0) {
+  const std::int64_t last = std::min(q0 + kBlock, length.q) - 1;
+  KeyRange keys{visibleKeys(problem, length, q0).begin, visibleKeys(problem, length, last).end};
+  return keys.count() > 0 ? keys : KeyRange{};
 }
 
 std::int64_t granulesOf(std::int64_t keys) {
@@ -243,12 +244,15 @@ WorkList buildWorkList(const AttentionProblem &problem, std::span<const std::siz
   for (const std::size_t i : sequences) {
     const SequenceLength &length = problem.lengths[i];
     for (std::int64_t q0 = 0; q0 < length.q; q0 += kBlock)
-      for (std::int64_t head = 0; head < problem.heads; ++head)
+      for (std::int64_t head = 0; head < problem.heads; ++head) {
+        const KeyRange keys = keysOfBlock(problem, length, q0);
         blocks.push_back({static_cast<std::int32_t>(i),
                           static_cast<std::int32_t>(q0),
                           static_cast<std::int32_t>(head),
-                          visibleKeys(length, q0, problem.causal),
+                          keys.begin,
+                          keys.count(),
                           {}});
+      }
   }
   std::ranges::sort(blocks, {}, [](const Block &block) {
     return std::tuple(-block.keys, block.sequence, block.q0, block.head);
@@ -281,8 +285,9 @@ WorkList buildWorkList(const AttentionProblem &problem, std::span<const std::siz
            .slots = static_cast<std::int32_t>(block.cuts.size() + 1),
            .reserved = {}});
     block.forPieces([&](std::int64_t begin, std::int64_t end) {
-      unit.kv0 = static_cast<std::int32_t>(begin);
-      unit.kv1 = static_cast<std::int32_t>(end);
+      unit.kv0 = static_cast<std::int32_t>(block.first + begin);
+      unit.kv1 = static_cast<std::int32_t>(block.first + end);
+      unit.sink = begin == 0; // one piece of the block
       unit.slot = block.split() ? static_cast<std::int32_t>(list.slots++) : -1;
       list.units.push_back(unit);
     });

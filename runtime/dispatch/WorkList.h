@@ -38,7 +38,8 @@ struct WorkCosts {
 };
 WorkCosts workCosts(const KernelSpec &spec, const DeviceShape &shape);
 
-/// Key ranges of split units start at multiples of this: every schedule's KV tile divides it.
+/// Key ranges of split units start at multiples of this from the first key that the row block sees:
+/// every schedule's KV tile divides it.
 inline constexpr std::int64_t kSplitGranularity = 128;
 /// Pieces of one row block at most.
 inline constexpr int kMaxSplits = 64;

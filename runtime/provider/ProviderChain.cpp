@@ -106,7 +106,9 @@ int specDistance(const KernelSpec &a, const KernelSpec &b) {
   const AttentionSpec &y = b.attention;
   return 8 * (a.target != b.target) + 6 * (x.headDimQk != y.headDimQk) +
          6 * (x.headDimV != y.headDimV) + 4 * (x.dtype != y.dtype) + 2 * (x.causal != y.causal) +
-         2 * (x.writeLse != y.writeLse) + 2 * (x.splitKv != y.splitKv) + (a.schedule != b.schedule);
+         2 * (x.writeLse != y.writeLse) + 2 * (x.splitKv != y.splitKv) +
+         4 * (x.softCap != y.softCap) + 4 * (x.window != y.window) + 4 * (x.sink != y.sink) +
+         (a.schedule != b.schedule);
 }
 
 std::string ProviderChain::nearest(const KernelSpec &spec) const {

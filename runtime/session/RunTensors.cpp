@@ -3,6 +3,7 @@
 #include <span>
 
 #include "runtime/verify/Float8.h"
+#include "runtime/verify/Random.h"
 
 namespace wavesmith {
 namespace {
@@ -43,6 +44,10 @@ RunTensors::RunTensors(const CheckedProblem &c, std::uint64_t seed)
   fill(q, descales.q, shared.q, c, seed, 0);
   fill(k, descales.k, shared.k, c, seed, 1);
   fill(v, descales.v, shared.v, c, seed, 2);
+  // Around the LSE of some hundred keys: few heads ignore theirs, few are ruled by it.
+  for (std::int64_t head = 0; c.problem.sink && head < c.problem.heads; ++head)
+    sinks.push_back(
+        static_cast<float>(5 + 2 * randomNormals(seed, 3, static_cast<std::uint64_t>(head)).first));
 }
 
 Status RunTensors::upload(const HipTablePtr &table, std::uint64_t workspaceBytes) {
@@ -55,7 +60,9 @@ Status RunTensors::upload(const HipTablePtr &table, std::uint64_t workspaceBytes
   for (const std::vector<float> *some : {&descales.q, &descales.k, &descales.v})
     all.insert(all.end(), some->begin(), some->end());
   WAVESMITH_ASSIGN(ddescales_, DeviceBuffer::allocate(table, all.size() * sizeof(float)));
-  return ddescales_.upload(std::as_bytes(std::span(all)));
+  WAVESMITH_TRY(ddescales_.upload(std::as_bytes(std::span(all))));
+  WAVESMITH_ASSIGN(dsinks_, DeviceBuffer::allocate(table, sinks.size() * sizeof(float)));
+  return dsinks_.upload(std::as_bytes(std::span(sinks)));
 }
 
 Status RunTensors::download() {
@@ -74,7 +81,8 @@ AttentionBuffers RunTensors::addresses() const {
           .workspace = workspace_.address(),
           .descaleQ = ofQ,
           .descaleK = ofK,
-          .descaleV = ofK + descales.k.size() * sizeof(float)};
+          .descaleV = ofK + descales.k.size() * sizeof(float),
+          .sinks = dsinks_.address()};
 }
 
 Expected<QuantizedInputs> readQuantized(const QuantizedPlan &plan, const DeviceBuffer &workspace,

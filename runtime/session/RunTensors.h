@@ -20,7 +20,8 @@ public:
   RunTensors(const CheckedProblem &inputs, std::uint64_t seed);
 
   HostTensor q, k, v, out, lse;
-  Descales descales; ///< that the call is given; empty when there are none
+  Descales descales;        ///< that the call is given; empty when there are none
+  std::vector<float> sinks; ///< of each head, if the problem has them
 
   struct Pair {
     HostTensor *host;
@@ -35,7 +36,7 @@ public:
   AttentionBuffers addresses() const;
 
 private:
-  DeviceBuffer dq_, dk_, dv_, dout_, dlse_, workspace_, ddescales_;
+  DeviceBuffer dq_, dk_, dv_, dout_, dlse_, workspace_, ddescales_, dsinks_;
 };
 
 /// Codes, descales and counts of saturated elements as the last launch left them.

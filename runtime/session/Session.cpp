@@ -43,7 +43,7 @@ Status checkMemory(const CheckedProblem &c, std::uint64_t workspaceBytes, bool e
 }
 
 AttentionTolerance toleranceOf(const RunRequest &request) {
-  AttentionTolerance tolerance = AttentionTolerance::of(request.problem.dtype);
+  AttentionTolerance tolerance = AttentionTolerance::of(request.problem);
   // Where a few keys weigh everything, errors average no better than in a row of few keys.
   if (request.distribution != Distribution::Normal)
     tolerance.manyKeys = tolerance.fewKeys;
@@ -238,6 +238,8 @@ Expected<RunReport> Session::run(const RunRequest &request) {
                     tensors.v);
   if (request.inputs)
     request.inputs(tensors.q, tensors.k, tensors.v, tensors.descales);
+  if (request.sinks && !tensors.sinks.empty())
+    request.sinks(tensors.sinks);
   if (request.quantization && request.quantization->scales == Quantization::Scales::Given) {
     const Quantization &how = *request.quantization;
     const SharedDescales &shared = request.problem.sharedDescales;
@@ -289,9 +291,10 @@ Expected<RunReport> Session::run(const RunRequest &request) {
 
   tell("reference");
   const Clock::time_point referenceStart = Clock::now();
-  const auto referenceOf = [](const CheckedProblem &problem, const auto &from,
-                              const Descales &descales) {
-    return attentionReference(problem, from.q, from.k, from.v, descales);
+  const auto referenceOf = [&](const CheckedProblem &problem, const auto &from,
+                               const Descales &descales) {
+    return attentionReference(problem, from.q, from.k, from.v, descales, /*threads=*/0,
+                              tensors.sinks);
   };
   const AttentionReference reference = codes ? referenceOf(plan.checked, *codes, codes->descales)
                                              : referenceOf(plan.checked, tensors, tensors.descales);

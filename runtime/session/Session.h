@@ -41,9 +41,11 @@ struct RunRequest {
   std::string trace; ///< file for Perfetto; turns the cycle model on
   bool verify = true;
   SharedCodeObject object;                     ///< the kernel to run; null: from the store
-  std::optional<AttentionTolerance> tolerance; ///< none: the dtype's
+  std::optional<AttentionTolerance> tolerance; ///< none: the problem's
   /// Changes the inputs after they were filled, before they go to the device: tests.
   std::function<void(HostTensor &q, HostTensor &k, HostTensor &v, Descales &descales)> inputs;
+  /// Changes the sinks likewise, if the problem has them.
+  std::function<void(std::vector<float> &sinks)> sinks;
   /// Given the results after a verified run; lse is empty when the spec has none.
   std::function<void(const HostTensor &out, const HostTensor &lse)> outputs;
   /// Told what is going on: "compile", "upload", "run", "reference", "compare".

@@ -37,6 +37,13 @@ public:
                    quoted(text));
     return text == "1";
   }
+  /// Takes the next word if it is this one.
+  bool optional(std::string_view word) {
+    if (rest_.substr(0, rest_.find(' ')) != word)
+      return false;
+    next();
+    return true;
+  }
   std::string_view next() {
     const std::size_t space = rest_.find(' ');
     const std::string_view word = rest_.substr(0, space);
@@ -66,6 +73,20 @@ bool isName(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
   });
+}
+
+/// Score functions that are off unless the text says so, in its order: texts without them, and
+/// their keys, are what they were before the functions came.
+struct ScoreWord {
+  std::string_view name;
+  bool AttentionSpec::*member;
+};
+constexpr std::array kScoreWords = {ScoreWord{"softcap", &AttentionSpec::softCap},
+                                    ScoreWord{"window", &AttentionSpec::window},
+                                    ScoreWord{"sink", &AttentionSpec::sink}};
+
+int abiVersionOf(const AttentionSpec &attention) {
+  return attention.isScored() ? kScoredAttentionAbiVersion : kAttentionAbiVersion;
 }
 
 struct Dims {
@@ -131,10 +152,15 @@ std::string rowName(const KernelSpec &spec) {
 std::string KernelSpec::text() const {
   if (isRowKernel())
     return rowText(*this);
-  return fmt::format("attention abi={} target={} dtype={} d={}x{} causal={:d} lse={:d} split={:d} "
-                     "schedule={}",
-                     kAttentionAbiVersion, target, dtypeName(attention.dtype), attention.headDimQk,
-                     attention.headDimV, attention.causal, attention.writeLse, attention.splitKv,
+  std::string scores;
+  for (const ScoreWord &word : kScoreWords)
+    if (attention.*word.member)
+      scores += fmt::format(" {}=1", word.name);
+  return fmt::format("attention abi={} target={} dtype={} d={}x{} causal={:d} lse={:d} split={:d}"
+                     "{} schedule={}",
+                     abiVersionOf(attention), target, dtypeName(attention.dtype),
+                     attention.headDimQk, attention.headDimV, attention.causal, attention.writeLse,
+                     attention.splitKv, scores,
                      schedule.empty() ? kDefaultSchedule : std::string_view(schedule));
 }
 
@@ -145,9 +171,6 @@ Expected<KernelSpec> KernelSpec::parse(std::string_view text) {
   KernelSpec spec;
   WAVESMITH_ASSIGN(const std::string_view abi, reader.value("abi"));
   WAVESMITH_ASSIGN(const int abiVersion, parseNumber("abi", abi));
-  if (abiVersion != kAttentionAbiVersion)
-    return error(StatusCode::Unsupported, "spec text: abi={}, this build has abi={}", abiVersion,
-                 kAttentionAbiVersion);
   WAVESMITH_ASSIGN(const std::string_view target, reader.value("target"));
   WAVESMITH_ASSIGN(const Target known, parseTarget(quoted(target)));
   spec.target = known.name;
@@ -162,6 +185,11 @@ Expected<KernelSpec> KernelSpec::parse(std::string_view text) {
   WAVESMITH_ASSIGN(spec.attention.causal, reader.flag("causal"));
   WAVESMITH_ASSIGN(spec.attention.writeLse, reader.flag("lse"));
   WAVESMITH_ASSIGN(spec.attention.splitKv, reader.flag("split"));
+  for (const ScoreWord &word : kScoreWords)
+    spec.attention.*word.member = reader.optional(fmt::format("{}=1", word.name));
+  if (abiVersion != abiVersionOf(spec.attention))
+    return error(StatusCode::Unsupported, "spec text: abi={}, this build has abi={} for it",
+                 abiVersion, abiVersionOf(spec.attention));
   WAVESMITH_ASSIGN(const std::string_view schedule, reader.value("schedule"));
   if (!isName(schedule))
     return error(StatusCode::InvalidArgument, "spec text: schedule \"{}\" is not a name",
@@ -183,6 +211,9 @@ std::string KernelSpec::kernelName() const {
                                  attention.headDimQk, attention.headDimV);
   if (attention.causal)
     name += "_causal";
+  for (const ScoreWord &word : kScoreWords)
+    if (attention.*word.member)
+      name += fmt::format("_{}", word.name);
   if (!attention.writeLse)
     name += "_nolse";
   if (attention.splitKv)
@@ -198,6 +229,8 @@ std::string supportedHeadDims() {
 }
 
 Expected<KernelAbi> KernelSpec::abi() const {
+  if (!isRowKernel() && attention.isScored())
+    return KernelAbi{kScoredAttentionLayout, sizeof(ScoredAttentionArguments), kAttentionThreads};
   if (!isRowKernel())
     return KernelAbi{kAttentionLayout, sizeof(AttentionArguments), kAttentionThreads};
   WAVESMITH_ASSIGN(const RowKernel *kernel, findRowKernel(row.kernel));

@@ -40,6 +40,13 @@ struct AttentionSpec {
   bool causal = false;
   bool writeLse = true;
   bool splitKv = false; ///< units may write partials (slot >= 0)
+  // Score functions; their values are arguments.
+  bool softCap = false; ///< scores are bounded smoothly
+  bool window = false;  ///< a query sees keys around its own position
+  bool sink = false;    ///< a logit of each head joins the sum of weights
+
+  /// Whether the kernel takes ScoredAttentionArguments.
+  bool isScored() const { return softCap || window || sink; }
 
   bool operator==(const AttentionSpec &) const = default;
 };
@@ -62,6 +69,7 @@ struct KernelSpec {
 
   /// One line that names every ingredient in a fixed order, e.g.
   /// "attention abi=2 target=gfx942 dtype=bf16 d=192x128 causal=1 lse=1 split=0 schedule=default"
+  /// (score functions that are on follow the split as " softcap=1", in a fixed order)
   /// or "combine_splits abi=1 target=gfx942 head_dim_v=128 write_lse=true".
   std::string text() const;
   static Expected<KernelSpec> parse(std::string_view text);

@@ -86,7 +86,7 @@ private:
     bool right = std::all_of(out, out + reference_.dim,
                              [](std::uint16_t bits) { return (bits & 0x7fff) == 0; });
     if (lse_)
-      right = right && *lse_->at<float>(row, at.head) == -std::numeric_limits<float>::infinity();
+      right = right && double{*lse_->at<float>(row, at.head)} == reference_.lseOf(row, at.head);
     if (right)
       return;
     if (report_.wrongEmptyRows++ == 0)
@@ -123,6 +123,15 @@ AttentionTolerance AttentionTolerance::of(DType dtype) {
           .fewKeys = {.rel = 1.5e-1, .maxRel = 2e-1, .lseRel = kUnbounded, .lseAbs = 6e-2}};
 }
 
+AttentionTolerance AttentionTolerance::of(const AttentionProblem &problem) {
+  AttentionTolerance tolerance = of(problem.dtype);
+  // A capped score is off by up to cap * 2^-21, and so is the logarithm of a sum of its powers.
+  if (problem.softCap)
+    for (RowBounds *bounds : {&tolerance.manyKeys, &tolerance.fewKeys})
+      bounds->lseRel += std::ldexp(*problem.softCap, -21);
+  return tolerance;
+}
+
 RowErrors ErrorReport::allRows() const {
   RowErrors all = manyKeys;
   keepWorst(fewKeys.rel, fewKeys.worstRel, all.rel, all.worstRel);
@@ -154,9 +163,9 @@ std::vector<std::string> ErrorReport::failures(const AttentionTolerance &toleran
   checkRows(manyKeys, tolerance.manyKeys);
   checkRows(fewKeys, tolerance.fewKeys);
   if (wrongEmptyRows > 0)
-    lines.push_back(
-        fmt::format("{} of {} rows without keys are not out = 0 and lse = -inf, first: {}",
-                    wrongEmptyRows, rowsWithoutKeys, nameOf(firstWrongEmptyRow)));
+    lines.push_back(fmt::format(
+        "{} of {} rows without keys are not out = 0 and lse = -inf (or the sink), first: {}",
+        wrongEmptyRows, rowsWithoutKeys, nameOf(firstWrongEmptyRow)));
   lines.insert(lines.end(), damage.begin(), damage.end());
   return lines;
 }

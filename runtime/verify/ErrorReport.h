@@ -32,6 +32,8 @@ struct AttentionTolerance {
   RowBounds manyKeys, fewKeys;
 
   static AttentionTolerance of(DType dtype);
+  /// With what the problem's score functions add.
+  static AttentionTolerance of(const AttentionProblem &problem);
 };
 
 struct RowPosition {
@@ -50,7 +52,8 @@ struct ErrorReport {
   RowErrors manyKeys, fewKeys;
   std::int64_t rowsCompared = 0; ///< rows times heads that see keys
   std::int64_t rowsWithoutKeys = 0;
-  std::int64_t wrongEmptyRows = 0; ///< rows without keys whose out is not 0 or lse not -inf
+  std::int64_t wrongEmptyRows =
+      0; ///< rows without keys whose out is not 0 or lse not -inf or the sink
   RowPosition firstWrongEmptyRow;
   std::vector<std::string> damage; ///< overwritten canaries, one sentence each
 

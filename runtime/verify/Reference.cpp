@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <span>
 
 #include "runtime/verify/BFloat16.h"
 #include "runtime/verify/Float8.h"
@@ -97,10 +99,11 @@ private:
 class RowTask {
 public:
   RowTask(const CheckedProblem &problem, const HostTensor &q, const HostTensor &k,
-          const HostTensor &v, const Descales &descales, const Decoder &decoder,
-          const Kernels &kernels, AttentionReference &result)
-      : p_(problem.problem), q_(q), k_(k), v_(v), descales_(descales), decoder_(decoder),
-        kernels_(kernels), result_(result), qkDim_(p_.headDimQk), vDim_(p_.headDimV) {
+          const HostTensor &v, const Descales &descales, std::span<const float> sinks,
+          const Decoder &decoder, const Kernels &kernels, AttentionReference &result)
+      : p_(problem.problem), q_(q), k_(k), v_(v), descales_(descales), sinks_(sinks),
+        decoder_(decoder), kernels_(kernels), result_(result), qkDim_(p_.headDimQk),
+        vDim_(p_.headDimV) {
     constexpr std::size_t kRows = kTaskTiles * kTileRows;
     qTile_.resize(kRows * static_cast<std::size_t>(qkDim_));
     accumulator_.resize(kRows * static_cast<std::size_t>(vDim_));
@@ -123,12 +126,14 @@ public:
     std::ranges::fill(accumulator_, 0.0);
     std::ranges::fill(sum_, 0.0);
     std::ranges::fill(maximum_, -std::numeric_limits<double>::infinity());
-    const std::int64_t visible = seenBy(rows_ - 1);
-    for (std::int64_t key = 0; key < visible; key += kKeyBlock) {
+    // Neither end of what a row sees falls with the row.
+    const std::int64_t begin = std::max<std::int64_t>(seenBy(0).begin, 0);
+    for (std::int64_t key = begin / kKeyBlock * kKeyBlock; key < seenBy(rows_ - 1).end;
+         key += kKeyBlock) {
       loadKeys(kvBegin, key, kvHead);
       for (std::int64_t row = 0; row < rows_; row += kTileRows)
-        // The tile's last row sees the most.
-        if (seenBy(std::min(row + kTileRows, rows_) - 1) > key)
+        if (seenBy(std::min(row + kTileRows, rows_) - 1).end > key &&
+            seenBy(row).begin < key + kKeyBlock)
           accumulate(row, key);
     }
     store(qBegin + firstRow, head);
@@ -136,11 +141,7 @@ public:
 
 private:
   /// Keys that a row of the task sees.
-  std::int64_t seenBy(std::int64_t row) const {
-    if (!p_.causal)
-      return length_.kv;
-    return std::clamp<std::int64_t>(firstRow_ + row + 1 + length_.kv - length_.q, 0, length_.kv);
-  }
+  KeyRange seenBy(std::int64_t row) const { return visibleKeys(p_, length_, firstRow_ + row); }
 
   void loadQueries(std::int64_t begin, std::int64_t head, double scale) {
     std::ranges::fill(qTile_, 0.0);
@@ -175,16 +176,21 @@ private:
     for (std::int64_t r = 0; r < kTileRows; ++r) {
       double *row = scores_.data() + r * kKeyBlock;
       const std::int64_t at = tile + r;
-      const std::int64_t seen =
-          at < rows_ ? std::clamp<std::int64_t>(seenBy(at) - key, 0, kKeyBlock) : 0;
-      std::fill(row + seen, row + kKeyBlock, -std::numeric_limits<double>::infinity());
-      if (seen == 0) {
+      const KeyRange keys = at < rows_ ? seenBy(at) : KeyRange{};
+      const std::int64_t first = std::clamp<std::int64_t>(keys.begin - key, 0, kKeyBlock);
+      const std::int64_t last = std::clamp<std::int64_t>(keys.end - key, 0, kKeyBlock);
+      if (first >= last) {
         std::fill(row, row + kKeyBlock, 0.0);
         continue;
       }
+      std::fill(row, row + first, -std::numeric_limits<double>::infinity());
+      std::fill(row + last, row + kKeyBlock, -std::numeric_limits<double>::infinity());
+      if (p_.softCap)
+        for (double &score : std::span(row + first, row + last))
+          score = *p_.softCap * std::tanh(score / *p_.softCap);
       double &maximum = maximum_[static_cast<std::size_t>(at)];
       double &sum = sum_[static_cast<std::size_t>(at)];
-      const double block = *std::max_element(row, row + seen);
+      const double block = *std::max_element(row + first, row + last);
       if (block > maximum) {
         const double factor = std::exp(maximum - block);
         double *out = accumulator_.data() + at * vDim_;
@@ -202,22 +208,33 @@ private:
   void store(std::int64_t begin, std::int64_t head) {
     for (std::int64_t row = 0; row < rows_; ++row) {
       const std::int64_t at = begin + row;
-      const double sum = sum_[static_cast<std::size_t>(row)];
-      const bool live = seenBy(row) > 0; // and not sum > 0: NaN must come out as NaN
+      double sum = sum_[static_cast<std::size_t>(row)];
+      double maximum = maximum_[static_cast<std::size_t>(row)];
+      const std::int64_t seen = seenBy(row).count();
+      const bool live = seen > 0; // and not sum > 0: NaN must come out as NaN
+      const double sink = sinks_.empty() ? -std::numeric_limits<double>::infinity()
+                                         : double{sinks_[static_cast<std::size_t>(head)]};
+      double factor = 1;
+      if (live && !sinks_.empty()) {
+        const double reference = std::max(maximum, sink);
+        factor = std::exp(maximum - reference);
+        sum = sum * factor + std::exp(sink - reference);
+        maximum = reference;
+      }
       double *out = result_.out.data() + (at * result_.heads + head) * vDim_;
       for (std::int64_t i = 0; i < vDim_; ++i)
-        out[i] = live ? accumulator_[static_cast<std::size_t>(row * vDim_ + i)] / sum : 0;
+        out[i] = live ? accumulator_[static_cast<std::size_t>(row * vDim_ + i)] * factor / sum : 0;
       result_.lse[static_cast<std::size_t>(head * result_.rows + at)] =
-          live ? maximum_[static_cast<std::size_t>(row)] + std::log(sum)
-               : -std::numeric_limits<double>::infinity();
+          live ? maximum + std::log(sum) : sink;
       if (head == 0) // the same for every head, but a row has one writer
-        result_.seen[static_cast<std::size_t>(at)] = seenBy(row);
+        result_.seen[static_cast<std::size_t>(at)] = seen;
     }
   }
 
   const AttentionProblem &p_;
   const HostTensor &q_, &k_, &v_;
   const Descales &descales_;
+  const std::span<const float> sinks_;
   const Decoder &decoder_;
   const Kernels &kernels_;
   AttentionReference &result_;
@@ -237,7 +254,8 @@ struct Task {
 
 AttentionReference attentionReference(const CheckedProblem &problem, const HostTensor &q,
                                       const HostTensor &k, const HostTensor &v,
-                                      const Descales &descales, int threads) {
+                                      const Descales &descales, int threads,
+                                      std::span<const float> sinks) {
   const AttentionProblem &p = problem.problem;
   AttentionReference result;
   result.rows = problem.totalQ;
@@ -262,7 +280,7 @@ AttentionReference attentionReference(const CheckedProblem &problem, const HostT
       static_cast<std::int64_t>(tasks.size()),
       [&](std::int64_t i) {
         const Task &task = tasks[static_cast<std::size_t>(i)];
-        RowTask(problem, q, k, v, descales, decoder, kernels, result)
+        RowTask(problem, q, k, v, descales, sinks, decoder, kernels, result)
             .run(p.lengths[task.sequence], task.qBegin, task.kvBegin, task.head, task.firstRow);
       },
       threads);

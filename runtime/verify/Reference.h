@@ -3,6 +3,7 @@
 // vectorised for the host's CPU and run on all cores, since tests compare gigaflops. Pure function.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "runtime/dispatch/AttentionProblem.h"
@@ -12,8 +13,8 @@ namespace wavesmith {
 
 struct AttentionReference {
   std::int64_t rows = 0, heads = 0, dim = 0;
-  std::vector<double> out;        ///< [rows][heads][dim]; zero in rows without keys
-  std::vector<double> lse;        ///< [heads][rows], natural log; -inf in rows without keys
+  std::vector<double> out; ///< [rows][heads][dim]; zero in rows without keys
+  std::vector<double> lse; ///< [heads][rows], natural log; in rows without keys -inf, or the sink
   std::vector<std::int64_t> seen; ///< [rows]: keys that the row sees
   const double *outRow(std::int64_t row, std::int64_t head) const {
     return out.data() + (row * heads + head) * dim;
@@ -32,9 +33,10 @@ struct Descales {
   }
 };
 
-/// `threads` 0 = all cores.
+/// `threads` 0 = all cores. `sinks` are one for each head if the problem has them, else empty.
 AttentionReference attentionReference(const CheckedProblem &problem, const HostTensor &q,
                                       const HostTensor &k, const HostTensor &v,
-                                      const Descales &descales = {}, int threads = 0);
+                                      const Descales &descales = {}, int threads = 0,
+                                      std::span<const float> sinks = {});
 
 } // namespace wavesmith

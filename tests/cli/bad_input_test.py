@@ -101,6 +101,14 @@ class BadInput(CliTest):
             if text:
                 self.refusedRun("--head-dim", text, "192x128", head_dim=text)
 
+    def test_score_functions(self):
+        for text in ("x", "-2", "1,", "1,2,3", "1.5", "16777217", "4,-2"):
+            wrong = text.partition(",")[2] if "," in text else text
+            self.refusedRun("--window", f'"{wrong}"', "-1 to 16777216", window=text)
+        for text in ("0", "-1", "1001", "nan"):
+            self.refusedRun("soft cap", text, "0.001 to 1000", soft_cap=text)
+        self.refusedRun("--soft-cap", "wide", "a number", soft_cap="wide")
+
     def test_heads(self):
         for text in ("0", "-1", "129", "two", "1.5", "99999999999999999999"):
             self.refusedRun("--heads", text, "1 to 128", heads=text)

@@ -59,6 +59,17 @@ class Run(CliTest):
         self.assertEqual(named["output_digest"], report["output_digest"])
         self.assertIsNone(self.json("run", *SMALL)["descales"])
 
+    def test_score_functions(self):
+        call = (*CALL, "--heads", "3", "--lens", "70:200,33:5", "--causal", "--splits", "1")
+        plain = self.check(*call, provider="jit")
+        scored = (*call, "--window", "40", "--soft-cap", "2", "--sink")
+        first = self.check(*scored, provider="jit")
+        self.assertIn("_softcap_window_sink_", first["kernels"][0]["name"])
+        self.assertNotEqual(first["output_digest"], plain["output_digest"])
+        # Other values, the same kernel; other seeds, other sinks.
+        self.check(*call, "--window", "-1,0", "--soft-cap", "50", "--sink", provider="disk")
+        self.check(*scored, "--seed", "2", provider="disk")
+
     def test_modelled(self):
         for target, chip in (("gfx942", "MI325X"), ("gfx950", "MI350X")):
             call = ("run", "--target", target, "--dtype", "bf16", "--head-dim", "192x128")

@@ -122,10 +122,15 @@ std::string commandLine(const RunRequest &request) {
     lengths += fmt::format("{}{}:{}", lengths.empty() ? "" : ",", length.q, length.kv);
   return fmt::format(
       "wavesmith run --target {} --dtype {} --head-dim {}x{} --heads {} "
-      "--kv-heads {} --lens {}{} --order {} --seed {}{} --verify (padding {}, lse {}, "
+      "--kv-heads {} --lens {}{}{}{}{} --order {} --seed {}{} --verify (padding {}, lse {}, "
       "scale {})",
       problem.target, dtypeName(problem.dtype), problem.headDimQk, problem.headDimV, problem.heads,
-      problem.kvHeads, lengths, problem.causal ? " --causal" : "", request.order, request.seed,
+      problem.kvHeads, lengths, problem.causal ? " --causal" : "",
+      problem.window.isOn()
+          ? fmt::format(" --window {},{}", problem.window.left, problem.window.right)
+          : "",
+      problem.softCap ? fmt::format(" --soft-cap {}", *problem.softCap) : "",
+      problem.sink ? " --sink" : "", request.order, request.seed,
       request.splits ? fmt::format(" --splits {}", request.splits) : "", request.padding,
       problem.writeLse, problem.scale ? fmt::format("{}", *problem.scale) : "default");
 }

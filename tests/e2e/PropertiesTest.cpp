@@ -19,14 +19,18 @@ struct Kernel {
   std::string target;
   DType dtype;
   int qk, v;
+  bool scored = false; ///< with a window, a soft cap and sinks
 };
 
-/// Each target and dtype, with the small or the large head dims.
+/// Each target and dtype, with the small or the large head dims; half of them with score functions
+/// too.
 std::vector<Kernel> kernels() {
   std::vector<Kernel> all;
   for (const std::string &target : targetNames())
     for (const DType dtype : {DType::BF16, DType::FP8})
       all.push_back({target, dtype, all.size() % 2 ? 192 : 64, all.size() % 2 ? 128 : 64});
+  all.push_back({"gfx942", DType::BF16, 192, 128, /*scored=*/true});
+  all.push_back({"gfx950", DType::FP8, 64, 64, /*scored=*/true});
   return all;
 }
 
@@ -41,6 +45,11 @@ public:
     request.problem.causal = true;
     request.problem.heads = heads;
     request.problem.lengths = std::move(lengths);
+    if (kernel.scored) {
+      request.problem.window = {200, -1};
+      request.problem.softCap = 3;
+      request.problem.sink = true;
+    }
     request.splits = 2; // pinned: the automatic choice looks at the whole batch
   }
 
@@ -69,6 +78,11 @@ public:
         ++index;
       }
     };
+    request.sinks = [&from, source](std::vector<float> &sinks) {
+      for (std::size_t head = 0; head < sinks.size(); ++head)
+        sinks[head] = from.sinks_[static_cast<std::size_t>(
+            source(0, 0, static_cast<std::int64_t>(head)).second)];
+    };
   }
 
   void run() {
@@ -78,6 +92,12 @@ public:
         change(q, k, v, descales);
       tensors_ = {q, k, v};
       descales_ = {descales.q, descales.k, descales.v};
+    };
+    auto changeSinks = std::move(request.sinks);
+    request.sinks = [&](std::vector<float> &sinks) {
+      if (changeSinks)
+        changeSinks(sinks);
+      sinks_ = sinks;
     };
     request.outputs = [&](const HostTensor &out, const HostTensor &lse) {
       out_ = out;
@@ -102,6 +122,7 @@ public:
 private:
   std::vector<HostTensor> tensors_;
   std::vector<std::vector<float>> descales_;
+  std::vector<float> sinks_;
   HostTensor out_, lse_;
 };
 
@@ -185,7 +206,8 @@ TEST_P(EveryCombination, KeysAroundATileInEveryCombination) { runTileEdges(GetPa
 
 std::string nameOf(const ::testing::TestParamInfo<Kernel> &info) {
   const Kernel &kernel = info.param;
-  return fmt::format("{}_{}_{}x{}", kernel.target, dtypeName(kernel.dtype), kernel.qk, kernel.v);
+  return fmt::format("{}_{}_{}x{}{}", kernel.target, dtypeName(kernel.dtype), kernel.qk, kernel.v,
+                     kernel.scored ? "_scored" : "");
 }
 INSTANTIATE_TEST_SUITE_P(Default, Properties, ::testing::ValuesIn(kernels()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Long, EveryCombination, ::testing::ValuesIn(kernels()), nameOf);

@@ -51,6 +51,23 @@ Expected<std::int64_t> parseCount(std::string_view flag, std::string_view text, 
   return value;
 }
 
+Expected<double> parseReal(std::string_view flag, std::string_view text) {
+  double value = 0;
+  if (!parseWhole(text, value))
+    return error(StatusCode::InvalidArgument, "{} is \"{}\"; expected a number", flag, text);
+  return value;
+}
+
+Expected<Window> parseWindow(std::string_view flag, std::string_view text) {
+  const std::size_t comma = text.find(',');
+  Window window;
+  WAVESMITH_ASSIGN(window.left, parseCount(flag, text.substr(0, comma), -1, kMaxTokens));
+  if (comma != std::string_view::npos) {
+    WAVESMITH_ASSIGN(window.right, parseCount(flag, text.substr(comma + 1), -1, kMaxTokens));
+  }
+  return window;
+}
+
 Expected<std::uint64_t> parseSeed(std::string_view flag, std::string_view text) {
   std::uint64_t value = 0;
   if (!parseWhole(text, value))

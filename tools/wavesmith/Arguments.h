@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/dispatch/AttentionProblem.h"
 #include "runtime/spec/KernelSpec.h"
 #include "runtime/support/Status.h"
 
@@ -16,6 +17,9 @@ namespace wavesmith::cli {
 /// A whole decimal number in [low, high].
 Expected<std::int64_t> parseCount(std::string_view flag, std::string_view text, std::int64_t low,
                                   std::int64_t high);
+Expected<double> parseReal(std::string_view flag, std::string_view text);
+/// "L" or "L,R".
+Expected<Window> parseWindow(std::string_view flag, std::string_view text);
 Expected<std::uint64_t> parseSeed(std::string_view flag, std::string_view text);
 
 struct HeadDim {

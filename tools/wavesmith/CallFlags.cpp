@@ -24,6 +24,10 @@ void CallFlags::declare(CLI::App &app, bool needsTarget) {
   app.add_option("--kv-len", kvLen_, "Keys of a single sequence");
   app.add_option("--lens", lens_, "Packed batch: q:kv,q:kv,...");
   app.add_flag("--causal", causal_, "Causal mask, aligned bottom right");
+  app.add_option("--window", window_,
+                 "L or L,R: keys that a query sees before and after its own position; -1: all");
+  app.add_option("--soft-cap", softCap_, "Scores s become cap * tanh(s / cap)");
+  app.add_flag("--sink", sink_, "Random attention sinks, one for each head");
   app.add_option("--splits", splits_,
                  "Pieces of each row block's keys: 1 to 64; default: as the device's size asks");
   app.add_option(
@@ -47,6 +51,13 @@ Expected<RunRequest> CallFlags::request(const std::string &target) const {
   problem.headDimQk = dim.qk;
   problem.headDimV = dim.v;
   problem.causal = causal_;
+  problem.sink = sink_;
+  if (!window_.empty()) {
+    WAVESMITH_ASSIGN(problem.window, parseWindow("--window", window_));
+  }
+  if (!softCap_.empty()) {
+    WAVESMITH_ASSIGN(problem.softCap, parseReal("--soft-cap", softCap_));
+  }
   WAVESMITH_ASSIGN(problem.heads, parseCount("--heads", heads_, 1, kMaxHeads));
   if (!kvHeads_.empty()) {
     WAVESMITH_ASSIGN(problem.kvHeads, parseCount("--kv-heads", kvHeads_, 1, kMaxHeads));

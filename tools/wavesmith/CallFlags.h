@@ -26,8 +26,8 @@ private:
   Status quantization(RunRequest &request) const;
 
   std::string target_, dtype_, headDim_, heads_, kvHeads_, qLen_, kvLen_, lens_, splits_, quantize_,
-      rotate_, distribution_;
-  bool causal_ = false;
+      rotate_, distribution_, window_, softCap_;
+  bool causal_ = false, sink_ = false;
 };
 
 } // namespace wavesmith::cli

@@ -20,6 +20,16 @@ std::string count(std::uint64_t number, std::string_view noun) {
   return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
+/// " window 127,0 soft cap 50 sinks": what is on.
+std::string scoreText(const AttentionProblem &problem) {
+  std::string text;
+  if (problem.window.isOn())
+    text += fmt::format(" window {},{}", problem.window.left, problem.window.right);
+  if (problem.softCap)
+    text += fmt::format(" soft cap {}", *problem.softCap);
+  return problem.sink ? text + " sinks" : text;
+}
+
 std::string sourceText(const RunKernel &kernel) {
   if (kernel.provider == "jit")
     return fmt::format("jit: compiled in {:.0f} ms", kernel.compileMs);
@@ -127,7 +137,8 @@ std::string describeCall(const RunRequest &request, const RunReport &report) {
   const std::int64_t kvHeads = problem.kvHeads ? problem.kvHeads : problem.heads;
   return fmt::format("{} attention {}x{}{}, {}{}, {}, {} queries, {} keys, {}",
                      dtypeName(problem.dtype), problem.headDimQk, problem.headDimV,
-                     problem.causal ? " causal" : "", count(problem.heads, "head"),
+                     (problem.causal ? " causal" : "") + scoreText(problem),
+                     count(problem.heads, "head"),
                      kvHeads == problem.heads ? "" : fmt::format(" over {}", kvHeads),
                      count(problem.lengths.size(), "sequence"), queries, keys,
                      count(report.workUnits, "workgroup") +

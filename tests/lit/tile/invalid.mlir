@@ -172,3 +172,43 @@ tile.kernel @k(%work: !tile.work) {
   }
   tile.return
 }
+
+// -----
+
+// expected-error@+1 {{takes (score: f32, query: i32, key: i32, len_q: i32, len_kv: i32), then i32 and f32}}
+tile.score @s(%score: f32, %q: i32, %k: i32, %lq: i32, %lk: i32, %left: i64) {
+  tile.return %score : f32
+}
+
+// -----
+
+tile.kernel @k(%s: !tile.tile<[256, 32], f32>, %work: !tile.work) {
+  %u = tile.work_unit %work
+  %keys = tile.first_keys %u
+  // expected-error@+1 {{there is no score function @nowhere}}
+  %a = tile.apply @nowhere(%s) at(%u, %keys) : <[256, 32], f32> -> <[256, 32], f32>
+  tile.return
+}
+
+// -----
+
+tile.score @s(%score: f32, %q: i32, %k: i32, %lq: i32, %lk: i32, %left: i32) {
+  tile.return %score : f32
+}
+tile.kernel @k(%s: !tile.tile<[256, 32], f32>, %work: !tile.work, %x: f32) {
+  %u = tile.work_unit %work
+  %keys = tile.first_keys %u
+  // expected-error@+1 {{gives @s 1 values that differ from its arguments behind the lengths (1)}}
+  %a = tile.apply @s(%s) at(%u, %keys) with(%x : f32) : <[256, 32], f32> -> <[256, 32], f32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: f32) {
+  %r = tile.phase vector -> (i32) {
+    // expected-error@+1 {{yields 1 values whose types differ from the results of tile.phase}}
+    tile.yield %x : f32
+  }
+  tile.return
+}

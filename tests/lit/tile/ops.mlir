@@ -17,9 +17,16 @@ tile.score @cap(%s: f32, %query: i32, %key: i32, %len_q: i32, %len_kv: i32) {
   tile.return %r : f32
 }
 
+// Values from the launch stand behind the lengths.
+// CHECK: tile.score @near(%{{.*}}: f32, %{{.*}}: i32, %{{.*}}: i32, %{{.*}}: i32, %{{.*}}: i32, %{{.*}}: i32, %{{.*}}: f32) {
+tile.score @near(%s: f32, %query: i32, %key: i32, %len_q: i32, %len_kv: i32, %left: i32, %factor: f32) {
+  %r = arith.mulf %s, %factor : f32
+  tile.return %r : f32
+}
+
 // CHECK: tile.kernel @k(%[[Q:.*]]: !tile.tensor<[?, ?, 64], input>, %{{.*}}: !tile.work
 // CHECK-SAME: attributes {target = "gfx942"}
-tile.kernel @k(%q: !tile.tensor<[?, ?, 64], input>, %work: !tile.work, %d: !tile.tensor<[?], f32>, %out: !tile.tensor<[?, ?, rows], f32>) attributes {target = "gfx942"} {
+tile.kernel @k(%q: !tile.tensor<[?, ?, 64], input>, %work: !tile.work, %d: !tile.tensor<[?], f32>, %out: !tile.tensor<[?, ?, rows], f32>, %left: i32) attributes {target = "gfx942"} {
   // CHECK: %[[U:.*]] = tile.work_unit
   %u = tile.work_unit %work
   // CHECK: tile.first_keys %[[U]]
@@ -48,6 +55,8 @@ tile.kernel @k(%q: !tile.tensor<[?, ?, 64], input>, %work: !tile.work, %d: !tile
   %r = tile.for_keys %keys of %u step rows iter(%x = %c) -> (!tile.tile<[rows], f32>) {
     // CHECK: tile.apply @cap(%[[S]]) at(%[[U]], %{{.*}}) : <[rows, rows], f32> -> <[rows, rows], f32>
     %t = tile.apply @cap(%s) at(%u, %keys) : <[rows, rows], f32> -> <[rows, rows], f32>
+    // CHECK: tile.apply @near(%{{.*}}) at(%[[U]], %{{.*}}) with(%{{.*}}, %{{.*}} : i32, f32) : <[rows, rows], f32> -> <[rows, rows], f32>
+    %v = tile.apply @near(%t) at(%u, %keys) with(%left, %scale : i32, f32) : <[rows, rows], f32> -> <[rows, rows], f32>
     // CHECK: tile.online_softmax
     %p, %mn, %ln, %on = tile.online_softmax %t, %x, %x, %t scale %s2 : <[rows, rows], f32>, <[rows], f32>, <[rows], f32>, <[rows, rows], f32>, f32 -> <[rows, rows], input>, <[rows], f32>, <[rows], f32>, <[rows, rows], f32>
     tile.yield %mn : !tile.tile<[rows], f32>
@@ -66,6 +75,10 @@ tile.kernel @k(%q: !tile.tensor<[?, ?, 64], input>, %work: !tile.work, %d: !tile
   }
   // CHECK: tile.normalize
   %o, %lse = tile.normalize %s, %r, %r scale %s2 : <[rows, rows], f32>, <[rows], f32>, <[rows], f32>, f32 -> <[rows, rows], f32>, <[rows], f32>
+  // CHECK: %[[SINK:.*]] = tile.sink %{{.*}}[%[[U]]] : <[?], f32> -> f32
+  %logit = tile.sink %d[%u] : !tile.tensor<[?], f32> -> f32
+  // CHECK: tile.normalize %{{.*}}, %{{.*}}, %{{.*}} scale %{{.*}} sink %[[SINK]] : <[rows, rows], f32>, <[rows], f32>, <[rows], f32>, f32, f32 -> <[rows, rows], f32>, <[rows], f32>
+  %o2, %lse2 = tile.normalize %s, %r, %r scale %s2 sink %logit : <[rows, rows], f32>, <[rows], f32>, <[rows], f32>, f32, f32 -> <[rows, rows], f32>, <[rows], f32>
   // CHECK: tile.store %{{.*}} to %{{.*}}[%[[U]]] : <[rows, rows], f32>, <[?, ?, rows], f32>
   tile.store %o to %out[%u] : <[rows, rows], f32>, <[?, ?, rows], f32>
   // CHECK: tile.store %{{.*}} to %{{.*}}[%[[U]] slot] : <[rows, rows], f32>, <[?, ?, rows], f32>

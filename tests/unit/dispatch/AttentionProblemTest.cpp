@@ -58,6 +58,10 @@ TEST(AttentionProblem, EveryWrongValueIsNamed) {
     const char *message;
   };
   const std::vector<Case> cases = {
+      {[](auto &p) { p.softCap = 0.0; }, "soft cap is 0; it must be from 0.001 to 1000"},
+      {[](auto &p) { p.softCap = std::nan(""); }, "soft cap is nan"},
+      {[](auto &p) { p.window.left = -2; }, "window left is -2; it must be -1 (unlimited) or 0"},
+      {[](auto &p) { p.window.right = kMaxTokens + 1; }, "window right is 16777217"},
       {[](auto &p) { p.target = "gfx1100"; }, "unknown target \"gfx1100\"; known: gfx942, gfx950"},
       {[](auto &p) { p.headDimQk = 96; },
        "no kernel for head dims 96x128; supported: 192x128, 128x128, 64x64, 256x256"},
@@ -117,6 +121,27 @@ TEST(AttentionProblem, AcceptsTheLimits) {
   EXPECT_TRUE(checkProblem(problem));
   problem.lengths = {};
   EXPECT_TRUE(checkProblem(problem));
+}
+
+TEST(AttentionProblem, SeenKeysFollowTheQueryFromTheBottomRight) {
+  AttentionProblem problem = good();
+  const auto seen = [&](SequenceLength length, std::int64_t query) {
+    const KeyRange keys = visibleKeys(problem, length, query);
+    return keys.count() ? std::pair(keys.begin, keys.end) : std::pair<std::int64_t, std::int64_t>();
+  };
+  EXPECT_EQ(seen({10, 30}, 4), std::pair(0l, 30l));
+  problem.causal = true;
+  EXPECT_EQ(seen({10, 30}, 4), std::pair(0l, 25l));
+  EXPECT_EQ(seen({30, 10}, 4), std::pair(0l, 0l));
+  problem.window = {3, 2};
+  EXPECT_EQ(seen({10, 30}, 4), std::pair(21l, 25l)) << "the nearer end counts";
+  problem.causal = false;
+  EXPECT_EQ(seen({10, 30}, 4), std::pair(21l, 27l));
+  EXPECT_EQ(seen({10, 30}, 9), std::pair(26l, 30l));
+  EXPECT_EQ(seen({30, 10}, 18), std::pair(0l, 1l)) << "only what stands right of it";
+  EXPECT_EQ(seen({30, 10}, 17), std::pair(0l, 0l));
+  problem.window = {0, -1};
+  EXPECT_EQ(seen({10, 30}, 4), std::pair(24l, 30l));
 }
 
 TEST(AttentionProblem, LengthsFromOffsets) {

@@ -83,6 +83,33 @@ TEST(LaunchList, WeighsUnitsByTheirKeys) {
   EXPECT_TRUE(list.steps[1].weights.empty());
 }
 
+TEST(LaunchList, ScoreFunctionsTakeTheLongerArguments) {
+  AttentionProblem problem;
+  problem.lengths = {{70, 300}};
+  problem.softCap = 50;
+  problem.window.left = 127;
+  constexpr std::size_t kScore = offsetof(ScoredAttentionArguments, score);
+  constexpr std::size_t kSinks = kScore + offsetof(ScoreArguments, sinks);
+  const AttentionPlan capped = *planAttention(problem, {.splits = 1});
+  const LaunchList list = launchList(capped);
+  ASSERT_EQ(list.steps.size(), 1u);
+  const LaunchStep &step = list.steps[0];
+  ASSERT_EQ(step.arguments.size(), sizeof(ScoredAttentionArguments));
+  EXPECT_EQ(std::memcmp(step.arguments.data(), &capped.arguments, kScore), 0);
+  EXPECT_FLOAT_EQ(read<float>(step, kScore + offsetof(ScoreArguments, softCapRange)), 144.26950f);
+  EXPECT_EQ(read<float>(step, kScore + offsetof(ScoreArguments, softCapRate)), 0.04f);
+  EXPECT_EQ(read<std::int32_t>(step, kScore + offsetof(ScoreArguments, windowLeft)), 127);
+  EXPECT_EQ(read<std::int32_t>(step, kScore + offsetof(ScoreArguments, windowRight)), kNoWindow);
+  EXPECT_EQ(placeAt(step, kSinks), nullptr);
+  // Each row sees 128 keys up to its own and, without a right side, all behind it.
+  EXPECT_EQ(capped.flops(), 2.0 * (70 * 128 + 70 * 69 / 2) * (192 + 128));
+  problem.sink = true;
+  const LaunchList sinks = launchList(*planAttention(problem, {.splits = 1}));
+  ASSERT_NE(placeAt(sinks.steps[0], kSinks), nullptr);
+  EXPECT_EQ(placeAt(sinks.steps[0], kSinks)->binding, Binding::Sinks);
+  EXPECT_TRUE(placeAt(sinks.steps[0], kSinks)->required);
+}
+
 TEST(LaunchList, CountsBytesOnce) {
   const LaunchList list = launchList(splitPlan());
   const std::uint64_t rows = 3 * 700, keys = 3 * 3000, partials = rows * 5 * (128 + 1) * 4;

@@ -64,7 +64,10 @@ TEST(WorkList, PiecesCoverEachBlocksKeysOnce) {
                 static_cast<std::int64_t>(random() % 9000)};
     const auto kvHeads = static_cast<std::int64_t>(random() % 3 + 1);
     const std::int64_t heads = kvHeads * static_cast<std::int64_t>(random() % 4 + 1);
-    const AttentionProblem problem = problemOf(lengths, random() % 2, heads, kvHeads);
+    AttentionProblem problem = problemOf(lengths, random() % 2, heads, kvHeads);
+    for (std::int64_t *side : {&problem.window.left, &problem.window.right})
+      if (random() % 3 == 0)
+        *side = static_cast<std::int64_t>(random() % 1500);
     const int splits = static_cast<int>(random() % 10);
     const WorkList list = listOf(problem, splits);
 
@@ -86,13 +89,22 @@ TEST(WorkList, PiecesCoverEachBlocksKeysOnce) {
     for (const CombineUnit &unit : list.merges)
       EXPECT_TRUE(merged.emplace(std::pair(unit.firstRow, unit.head), unit).second);
     for (const auto &[key, pieces] : blocks) {
-      std::int32_t next = 0, index = 0;
+      const AttentionWorkUnit &any = *pieces.begin()->second;
+      const SequenceLength length{any.lenQ, any.lenKv};
+      const std::int32_t lastRow = std::min(any.q0 + 256, any.lenQ) - 1;
+      KeyRange seen{visibleKeys(problem, length, any.q0).begin,
+                    visibleKeys(problem, length, lastRow).end};
+      if (seen.count() == 0)
+        seen = {};
+      auto next = static_cast<std::int32_t>(seen.begin);
+      std::int32_t index = 0, sinks = 0;
       const auto [qBegin, q0, head] = key;
       const auto split = merged.find({qBegin + q0, head});
       EXPECT_EQ(split != merged.end(), pieces.size() > 1);
       for (const auto &[kv0, unit] : pieces) {
         EXPECT_EQ(kv0, next);
-        EXPECT_EQ(kv0 % kSplitGranularity, 0);
+        EXPECT_EQ((kv0 - seen.begin) % kSplitGranularity, 0);
+        sinks += unit->sink;
         EXPECT_TRUE(unit->kv1 > kv0 || pieces.size() == 1) << "an empty piece";
         next = unit->kv1;
         if (split != merged.end()) {
@@ -102,9 +114,8 @@ TEST(WorkList, PiecesCoverEachBlocksKeysOnce) {
         }
         ++index;
       }
-      const AttentionWorkUnit &any = *pieces.begin()->second;
-      const std::int32_t lastRow = std::min(any.q0 + 256, any.lenQ) - 1;
-      EXPECT_EQ(next, problem.causal ? std::max(0, lastRow + any.lenKv - any.lenQ + 1) : any.lenKv);
+      EXPECT_EQ(next, seen.end);
+      EXPECT_EQ(sinks, 1);
       EXPECT_LE(pieces.size(), static_cast<std::size_t>(splits ? splits : kMaxSplits));
       if (split != merged.end()) {
         EXPECT_EQ(static_cast<std::size_t>(split->second.slots), pieces.size());
@@ -116,6 +127,16 @@ TEST(WorkList, PiecesCoverEachBlocksKeysOnce) {
                 list.units[i - 1].kv1 - list.units[i - 1].kv0)
           << "heaviest first";
   }
+}
+
+TEST(WorkCosts, ASoftCapKeepsTheVectorAluBusy) {
+  for (const char *target : {"gfx942", "gfx950"})
+    for (const DType dtype : {DType::BF16, DType::FP8}) {
+      KernelSpec spec{target, {dtype, 64, 64}, ""};
+      const double plain = workCosts(spec, kMi325x).perKey;
+      spec.attention.softCap = true;
+      EXPECT_GT(workCosts(spec, kMi325x).perKey, 1.5 * plain);
+    }
 }
 
 TEST(WorkList, AutomaticSplitsFillTheChip) {

@@ -82,6 +82,40 @@ INSTANTIATE_TEST_SUITE_P(All, Specialisations,
                                             ::testing::Bool(), ::testing::Bool()),
                          caseName);
 
+/// Score functions one by one and together, with splits, where the most is live at the end.
+class ScoredSpecialisations
+    : public ::testing::TestWithParam<std::tuple<Target, DType, Dims, int>> {};
+
+TEST_P(ScoredSpecialisations, CompileWithinTheirLimits) {
+  auto [target, dtype, dims, set] = GetParam();
+  KernelSpec spec = makeSpec(dims, true, true, target.name, dtype);
+  spec.attention.softCap = set & 1;
+  spec.attention.window = set & 2;
+  spec.attention.sink = set & 4;
+  spec.attention.splitKv = set == 7;
+  auto blob = compileKernel(spec, {});
+  ASSERT_TRUE(blob) << blob.status().message();
+  auto object = CodeObject::parse(blob->bytes, "test");
+  ASSERT_TRUE(object) << object.status().message();
+  const KernelInfo &kernel = object->kernels().front();
+  EXPECT_LE(kernel.vgprs, 256u);
+  EXPECT_EQ(kernel.scratchBytes, 0u);
+  EXPECT_EQ(kernel.kernargBytes, 192u);
+}
+
+std::string scoredName(const ::testing::TestParamInfo<std::tuple<Target, DType, Dims, int>> &info) {
+  auto [target, dtype, dims, set] = info.param;
+  return fmt::format("{}_{}_d{}x{}_{}", target.name, dtypeName(dtype), dims.qk, dims.v, set);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ScoredSpecialisations,
+                         ::testing::Combine(::testing::ValuesIn(knownTargets()),
+                                            ::testing::Values(DType::BF16, DType::FP8),
+                                            ::testing::Values(Dims{192, 128}, Dims{128, 128},
+                                                              Dims{64, 64}, Dims{256, 256}),
+                                            ::testing::Values(1, 2, 4, 7)),
+                         scoredName);
+
 TEST(CompileKernel, SameSpecSameBytes) {
   auto first = compileKernel(makeSpec({64, 64}, true, true), {});
   auto second = compileKernel(makeSpec({64, 64}, true, true), {});
@@ -157,9 +191,9 @@ TEST_F(ForeignTemplate, SyntaxErrorsCarryFileAndLine) {
 }
 
 TEST_F(ForeignTemplate, WhatCannotBeLoweredLeavesAReproducer) {
-  // A window is a score function that the schedule has no means for yet.
+  // A mask that is no limit is a score function that the schedule has no means for.
   auto blob = compile(replaced(*templateText("attention", ""), "arith.cmpi sle, %key, %limit",
-                               "arith.cmpi sgt, %key, %limit"));
+                               "arith.cmpi ne, %key, %limit"));
   ASSERT_FALSE(blob);
   EXPECT_EQ(blob.status().code(), StatusCode::CompileFailed);
   EXPECT_THAT(blob.status().message(), HasSubstr("must be the kernel's one pipelined and peeled"));

@@ -35,6 +35,39 @@ TEST(KernelSpec, TextRoundTrips) {
         }
 }
 
+TEST(KernelSpec, ScoreFunctionsAreNamedWhereTheyAreOn) {
+  for (int set = 0; set < 8; ++set) {
+    KernelSpec spec = mainJob();
+    spec.attention.softCap = set & 1;
+    spec.attention.window = set & 2;
+    spec.attention.sink = set & 4;
+    const auto parsed = KernelSpec::parse(spec.text());
+    ASSERT_TRUE(parsed) << parsed.status().message();
+    EXPECT_EQ(*parsed, spec);
+    const auto abi = spec.abi();
+    ASSERT_TRUE(abi);
+    EXPECT_EQ(abi->argumentBytes, set ? 192u : 168u);
+    EXPECT_EQ(abi->layout == kAttentionLayout, set == 0);
+  }
+  KernelSpec all = mainJob();
+  all.attention.softCap = all.attention.window = all.attention.sink = true;
+  EXPECT_EQ(all.text(), "attention abi=3 target=gfx942 dtype=bf16 d=192x128 causal=1 lse=1 split=0 "
+                        "softcap=1 window=1 sink=1 schedule=default");
+  EXPECT_EQ(all.kernelName(), "ws_attention_bf16_d192x128_causal_softcap_window_sink_gfx942_" +
+                                  all.key().substr(0, 6));
+  for (const char *other : {"softcap=0", "softcap=1 softcap=1", "window=1 softcap=1", "sink=2"}) {
+    std::string text = all.text();
+    const std::string_view words = "softcap=1 window=1 sink=1";
+    text.replace(text.find(words), words.size(), other);
+    EXPECT_FALSE(KernelSpec::parse(text)) << text;
+  }
+  // A text that names the layout of the others.
+  std::string text = all.text();
+  EXPECT_FALSE(KernelSpec::parse(text.replace(text.find("abi=3"), 5, "abi=2")));
+  text = mainJob().text();
+  EXPECT_FALSE(KernelSpec::parse(text.replace(text.find("abi=2"), 5, "abi=3")));
+}
+
 TEST(KernelSpec, ParseRefusesEveryOtherSpelling) {
   const std::string good = mainJob().text();
   const auto replaced = [&](std::string_view from, std::string_view to) {
@@ -146,6 +179,23 @@ TEST(AttentionAbi, LayoutTextIsThatOfTheStructs) {
       offsetof(U, kv0), offsetof(U, kv1), offsetof(U, head), offsetof(U, kvHead), offsetof(U, slot),
       kAttentionBlockM, kAttentionThreads);
   EXPECT_EQ(text, kAttentionLayout);
+
+  using S = ScoreArguments;
+  constexpr std::size_t base = offsetof(ScoredAttentionArguments, score);
+  std::string scored = text;
+  const auto replace = [&](const std::string &from, const std::string &to) {
+    scored.replace(scored.find(from), from.size(), to);
+  };
+  replace(fmt::format("attention-{} args={}", kAttentionAbiVersion, sizeof(A)),
+          fmt::format("attention-{} args={}", kScoredAttentionAbiVersion,
+                      sizeof(ScoredAttentionArguments)));
+  replace(" unit=",
+          fmt::format(",softCapRange{},softCapRate{},windowLeft{},windowRight{},sinks{} unit=",
+                      base + offsetof(S, softCapRange), base + offsetof(S, softCapRate),
+                      base + offsetof(S, windowLeft), base + offsetof(S, windowRight),
+                      base + offsetof(S, sinks)));
+  replace(" rows=", fmt::format(",sink{} rows=", offsetof(U, sink)));
+  EXPECT_EQ(scored, kScoredAttentionLayout);
 }
 
 } // namespace

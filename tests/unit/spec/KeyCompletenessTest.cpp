@@ -20,7 +20,7 @@ const KernelSpec kBase = {"gfx942", {DType::BF16, 192, 128, true, true, false}, 
 
 TEST(KeyCompleteness, EveryFieldOfTheSpecChangesBothKeysAndTheName) {
   // A new field fails here first: add it to the spec's text and to the list below.
-  static_assert(sizeof(AttentionSpec) == 16,
+  static_assert(sizeof(AttentionSpec) == 20,
                 "a field was added: extend text(), parse(), this list");
   const std::vector<std::function<void(KernelSpec &)>> changes = {
       [](KernelSpec &) {},
@@ -31,6 +31,9 @@ TEST(KeyCompleteness, EveryFieldOfTheSpecChangesBothKeysAndTheName) {
       [](KernelSpec &s) { s.attention.causal = false; },
       [](KernelSpec &s) { s.attention.writeLse = false; },
       [](KernelSpec &s) { s.attention.splitKv = true; },
+      [](KernelSpec &s) { s.attention.softCap = true; },
+      [](KernelSpec &s) { s.attention.window = true; },
+      [](KernelSpec &s) { s.attention.sink = true; },
       [](KernelSpec &s) { s.schedule = "plain"; },
   };
   std::set<std::string> specKeys, buildKeys, names;

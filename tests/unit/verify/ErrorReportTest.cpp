@@ -95,6 +95,23 @@ TEST_F(ErrorReportTest, RowsWithFewKeysHaveBoundsOfTheirOwn) {
                                              "sequence 0 row 7 head 0")));
 }
 
+TEST_F(ErrorReportTest, ASoftCapAddsItsOwnErrorToTheLse) {
+  AttentionProblem problem = checked.problem;
+  EXPECT_EQ(AttentionTolerance::of(problem).fewKeys, RowBounds{});
+  problem.softCap = 32;
+  const AttentionTolerance capped = AttentionTolerance::of(problem);
+  EXPECT_DOUBLE_EQ(capped.fewKeys.lseRel, RowBounds{}.lseRel + 0x1p-16);
+  EXPECT_EQ(capped.manyKeys, capped.fewKeys);
+  EXPECT_EQ(capped.outRelRms, AttentionTolerance{}.outRelRms);
+}
+
+TEST_F(ErrorReportTest, RowsWithoutKeysHaveTheirSink) {
+  reference.lse[static_cast<std::size_t>(2 * reference.rows + 21)] = 1.5;
+  EXPECT_THAT(failures(), ElementsAre(HasSubstr("sequence 1 row 1 head 2")));
+  *lse.at<float>(21, 2) = 1.5f;
+  EXPECT_THAT(failures(), IsEmpty());
+}
+
 TEST_F(ErrorReportTest, RowsWithoutKeysMustBeExact) {
   out.at<std::uint16_t>(20, 0)[9] = 0x8000; // -0 is 0
   EXPECT_THAT(failures(), IsEmpty());

@@ -16,13 +16,19 @@ namespace {
 struct Inputs {
   CheckedProblem checked;
   HostTensor q, k, v;
+  std::vector<float> sinks;
 };
 
 Inputs makeInputs(const AttentionProblem &problem, std::uint64_t seed = 1) {
   auto checked = checkProblem(problem);
   EXPECT_TRUE(checked) << checked.status().message();
-  Inputs inputs{*checked, HostTensor(checked->q, std::byte{0xff}),
-                HostTensor(checked->k, std::byte{0xff}), HostTensor(checked->v, std::byte{0xff})};
+  Inputs inputs{*checked,
+                HostTensor(checked->q, std::byte{0xff}),
+                HostTensor(checked->k, std::byte{0xff}),
+                HostTensor(checked->v, std::byte{0xff}),
+                {}};
+  for (std::int64_t head = 0; problem.sink && head < problem.heads; ++head)
+    inputs.sinks.push_back(static_cast<float>(3 * head - 4));
   inputs.q.fillNormalBf16(seed, 0);
   inputs.k.fillNormalBf16(seed, 1);
   inputs.v.fillNormalBf16(seed, 2);
@@ -37,23 +43,37 @@ void plainRow(const Inputs &in, const SequenceLength &length, std::int64_t qBegi
   const std::int64_t kvHead = head / (p.heads / p.kvHeads);
   std::vector<double> scores;
   for (std::int64_t key = 0; key < length.kv; ++key) {
-    if (p.causal && key > row + length.kv - length.q)
+    const std::int64_t own = row + length.kv - length.q;
+    if (p.causal && key > own)
       break;
+    if ((p.window.left >= 0 && key < own - p.window.left) ||
+        (p.window.right >= 0 && key > own + p.window.right)) {
+      scores.push_back(-std::numeric_limits<double>::infinity());
+      continue;
+    }
     double score = 0;
     for (int i = 0; i < p.headDimQk; ++i)
       score += static_cast<double>(bf16ToFloat(in.q.at<std::uint16_t>(qBegin + row, head)[i])) *
                static_cast<double>(bf16ToFloat(in.k.at<std::uint16_t>(kvBegin + key, kvHead)[i]));
-    scores.push_back(score * *p.scale);
+    score *= *p.scale;
+    scores.push_back(p.softCap ? *p.softCap * std::tanh(score / *p.softCap) : score);
   }
+  // A key of its own, whose value is 0.
+  if (p.sink)
+    scores.push_back(double{in.sinks[static_cast<std::size_t>(head)]});
   out.assign(static_cast<std::size_t>(p.headDimV), 0);
   lse = -std::numeric_limits<double>::infinity();
   if (scores.empty())
     return;
   const double maximum = *std::max_element(scores.begin(), scores.end());
+  if (std::isinf(maximum))
+    return;
   double sum = 0;
   for (std::size_t key = 0; key < scores.size(); ++key) {
     const double weight = std::exp(scores[key] - maximum);
     sum += weight;
+    if (p.sink && key + 1 == scores.size())
+      break;
     for (int i = 0; i < p.headDimV; ++i)
       out[static_cast<std::size_t>(i)] +=
           weight * static_cast<double>(bf16ToFloat(in.v.at<std::uint16_t>(
@@ -66,7 +86,8 @@ void plainRow(const Inputs &in, const SequenceLength &length, std::int64_t qBegi
 
 void expectAgreement(const AttentionProblem &problem) {
   const Inputs in = makeInputs(problem);
-  const AttentionReference reference = attentionReference(in.checked, in.q, in.k, in.v);
+  const AttentionReference reference =
+      attentionReference(in.checked, in.q, in.k, in.v, {}, 0, in.sinks);
   std::int64_t qBegin = 0, kvBegin = 0;
   std::vector<double> out;
   double lse = 0;
@@ -102,6 +123,22 @@ TEST(Reference, AgreesWithThePlainFormula) {
   problem.q = {.row = 4 * 80 + 8, .head = 80};
   problem.scale = 1.7; // peaked
   expectAgreement(problem);
+}
+
+TEST(Reference, AgreesWithThePlainFormulaOfScoreFunctions) {
+  AttentionProblem problem;
+  problem.headDimQk = problem.headDimV = 64;
+  problem.heads = 3;
+  problem.lengths = {{1, 1}, {5, 0}, {70, 300}, {130, 70}, {150, 257}};
+  for (const Window window :
+       {Window{}, Window{0, 0}, Window{20, -1}, Window{-1, 3}, Window{150, 7}})
+    for (int set = 0; set < 8; ++set) {
+      problem.window = window;
+      problem.causal = set & 1;
+      problem.sink = set & 2;
+      problem.softCap = set & 4 ? std::optional(0.8) : std::nullopt;
+      expectAgreement(problem);
+    }
 }
 
 /// FP8 codes and descales mean what bf16 copies of their values mean.

@@ -1,4 +1,4 @@
-#include "compiler/passes/UpperLimit.h"
+#include "compiler/passes/MaskLimit.h"
 
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/IR/IRMapping.h>
@@ -8,14 +8,15 @@ using namespace mlir;
 namespace wavesmith::compiler {
 namespace {
 
-enum Argument : unsigned { Score, Query, Key, LenQ, LenKv };
+enum Argument : unsigned { Score, Query, Key, LenQ, LenKv, FirstValue };
 
-/// Sums of the query and the lengths, the query never subtracted: then the smallest query of a tile
-/// has the smallest limit.
+/// Sums of the query, the lengths and the launch's values, the query never subtracted: then the
+/// smallest query of a tile has the smallest limit.
 bool growsWithQuery(Value value, Block &body, bool positive) {
   if (auto argument = llvm::dyn_cast<BlockArgument>(value)) {
     unsigned number = argument.getArgNumber();
-    return number == LenQ || number == LenKv || (number == Query && positive);
+    return number == LenQ || number == LenKv || (number == Query && positive) ||
+           (number >= FirstValue && argument.getType().isInteger(32));
   }
   Operation *op = value.getDefiningOp();
   if (llvm::isa<arith::ConstantOp>(op))
@@ -31,7 +32,7 @@ bool growsWithQuery(Value value, Block &body, bool positive) {
 
 } // namespace
 
-std::optional<UpperLimit> UpperLimit::match(tile::ScoreOp score) {
+std::optional<MaskLimit> MaskLimit::match(tile::ScoreOp score) {
   Block &body = score.getBody().front();
   auto mask = body.getTerminator()->getOperand(0).getDefiningOp<tile::MaskOp>();
   if (!mask || mask.getScore() != body.getArgument(Score))
@@ -39,25 +40,30 @@ std::optional<UpperLimit> UpperLimit::match(tile::ScoreOp score) {
   auto compare = mask.getVisible().getDefiningOp<arith::CmpIOp>();
   if (!compare || compare.getLhs() != body.getArgument(Key))
     return std::nullopt;
-  UpperLimit limit;
+  using Predicate = arith::CmpIPredicate;
+  const Predicate predicate = compare.getPredicate();
+  MaskLimit limit;
   limit.score_ = score;
   limit.bound_ = compare.getRhs();
-  if (compare.getPredicate() == arith::CmpIPredicate::slt)
-    limit.strict_ = true;
-  else if (compare.getPredicate() != arith::CmpIPredicate::sle)
+  limit.first_ = predicate == Predicate::sge || predicate == Predicate::sgt;
+  limit.strict_ = predicate == Predicate::slt || predicate == Predicate::sgt;
+  if (!limit.first_ && !limit.strict_ && predicate != Predicate::sle)
     return std::nullopt;
   if (!growsWithQuery(limit.bound_, body, true))
     return std::nullopt;
   return limit;
 }
 
-Value UpperLimit::emit(OpBuilder &builder, Value query, Value lenQ, Value lenKv) const {
+Value MaskLimit::emit(OpBuilder &builder, Value query, Value lenQ, Value lenKv,
+                      ValueRange values) const {
   tile::ScoreOp score = score_;
   Block &body = score.getBody().front();
   IRMapping map;
   map.map(body.getArgument(Query), query);
   map.map(body.getArgument(LenQ), lenQ);
   map.map(body.getArgument(LenKv), lenKv);
+  for (auto [argument, value] : llvm::zip(body.getArguments().drop_front(FirstValue), values))
+    map.map(argument, value);
   Location loc = query.getLoc();
   // LLVM's ops, since what surrounds them is the LLVM dialect already.
   std::function<Value(Value)> copy = [&](Value value) -> Value {
@@ -82,7 +88,8 @@ Value UpperLimit::emit(OpBuilder &builder, Value query, Value lenQ, Value lenKv)
   if (!strict_)
     return limit;
   Value one = LLVM::ConstantOp::create(builder, loc, limit.getType(), builder.getI32IntegerAttr(1));
-  return LLVM::SubOp::create(builder, loc, limit, one);
+  return first_ ? LLVM::AddOp::create(builder, loc, limit, one).getResult()
+                : LLVM::SubOp::create(builder, loc, limit, one).getResult();
 }
 
 } // namespace wavesmith::compiler
