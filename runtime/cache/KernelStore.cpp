@@ -104,6 +104,13 @@ Expected<KernelLookup> KernelStore::get(const KernelSpec &spec) {
   return lookup;
 }
 
+std::string_view KernelStore::wouldServe(const KernelSpec &spec) {
+  if (memory_.has(buildKey(spec, toolchain_)))
+    return "memory";
+  const std::string_view provider = chain_.wouldServe(spec);
+  return provider.empty() ? "missing" : provider;
+}
+
 KernelStoreCounters KernelStore::counters() const {
   return {memory_.counters(), chain_.counters()};
 }

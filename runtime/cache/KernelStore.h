@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/bundle/BundleProvider.h"
@@ -53,6 +54,8 @@ public:
 
   /// The validated spec's code object.
   Expected<KernelLookup> get(const KernelSpec &spec);
+  /// Who would serve the spec now: "memory", a provider's name, or "missing". Compiles nothing.
+  std::string_view wouldServe(const KernelSpec &spec);
   KernelStoreCounters counters() const;
   const Toolchain &toolchain() const { return toolchain_; }
 

@@ -2,6 +2,12 @@
 
 namespace wavesmith {
 
+bool MemoryCache::has(const std::string &key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(key);
+  return found != entries_.end() && found->second.finished;
+}
+
 Expected<SharedCodeObject> MemoryCache::getOrMake(const std::string &key, const Make &make,
                                                   Outcome *outcome) {
   std::promise<Result> promise;

@@ -28,7 +28,8 @@ public:
   /// `make` runs without any lock held and may ask the cache for other keys.
   Expected<SharedCodeObject> getOrMake(const std::string &key, const Make &make,
                                        Outcome *outcome = nullptr);
-  void clear(); ///< forgets finished entries; those being made stay
+  bool has(const std::string &key) const; ///< finished; does not count as a use
+  void clear();                           ///< forgets finished entries; those being made stay
   Counters counters() const;
   std::uint64_t bytes() const; ///< of finished entries
 

@@ -257,6 +257,14 @@ std::string_view scalesName(Quantization::Scales scales) {
   return "?";
 }
 
+Expected<Scales> parseScales(std::string_view text) {
+  for (const Scales scales : {Scales::Given, Scales::Dynamic, Scales::Unit})
+    if (scalesName(scales) == text)
+      return scales;
+  return error(StatusCode::InvalidArgument,
+               "scales \"{}\" are unknown; known: static, dynamic, unit", text.substr(0, 80));
+}
+
 Expected<QuantizedPlan> planQuantized(const AttentionProblem &problem,
                                       const Quantization &quantization,
                                       const PlanOptions &options) {

@@ -30,6 +30,7 @@ struct Quantization {
 };
 
 std::string_view scalesName(Quantization::Scales scales); ///< "static", "dynamic", "unit"
+Expected<Quantization::Scales> parseScales(std::string_view text);
 
 /// One tensor on its way to FP8. Offsets are in bytes from the start of the workspace.
 struct QuantizedTensor {

@@ -33,6 +33,7 @@ public:
   std::string_view name() const override { return "jit"; }
   Expected<SharedCodeObject> get(const KernelSpec &spec) override;
   bool makes() const override { return options_.allowed; }
+  bool canMake() override { return options_.allowed && compiler(); }
   /// Whether the compiler library has been opened.
   bool loaded() const;
 

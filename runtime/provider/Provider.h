@@ -47,6 +47,8 @@ public:
   virtual std::vector<KernelSpec> list() const { return {}; }
   /// Whether get() makes the object if it has none: claims are taken before.
   virtual bool makes() const { return false; }
+  /// Of one that makes objects: whether it could now.
+  virtual bool canMake() { return false; }
   /// Whether earlier providers may keep copies of its objects. Not of objects that are at hand as
   /// they are, and that may be of another toolchain than the copies' keys say.
   virtual bool offersCopies() const { return true; }

@@ -86,6 +86,22 @@ Expected<SharedCodeObject> ProviderChain::get(const KernelSpec &spec) {
   return last;
 }
 
+std::string_view ProviderChain::wouldServe(const KernelSpec &spec) {
+  for (const std::unique_ptr<Link> &link : links_) {
+    if (link->provider->makes()) {
+      if (link->provider->canMake())
+        return link->provider->name();
+      continue;
+    }
+    const Expected<SharedCodeObject> object = ask(*link, spec);
+    if (object)
+      return link->provider->name();
+    if (object.status().code() != StatusCode::NotFound)
+      return {}; // this error would end the search
+  }
+  return {};
+}
+
 std::vector<ProviderCounters> ProviderChain::counters() const {
   std::vector<ProviderCounters> all;
   for (const std::unique_ptr<Link> &link : links_)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/provider/Provider.h"
@@ -31,6 +32,9 @@ public:
   /// The object of the first provider that has it. When none has: the last one's error; a
   /// JitForbidden also names the nearest specs that are at hand.
   Expected<SharedCodeObject> get(const KernelSpec &spec);
+  /// Name of the provider that get() would have the object from; nothing is made or copied. "" when
+  /// none has it and none can make it.
+  std::string_view wouldServe(const KernelSpec &spec);
   std::vector<ProviderCounters> counters() const;
 
 private:

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/dispatch/QuantizedPlan.h"
+#include "runtime/dispatch/Dispatch.h"
 #include "tests/e2e/AttentionCase.h"
 #include "tests/e2e/RowDevice.h"
 
@@ -209,6 +209,58 @@ TEST_P(LaunchLists, PartsOfABatchLeaveTheOthersAlone) {
     const bool planned = row < 70 || (row >= 110 && row < 143);
     EXPECT_EQ(out.at<std::uint16_t>(row, 1)[0] == 0xa5a5, !planned) << row;
   }
+}
+
+TEST_P(LaunchLists, MixedBatchesHaveTheBitsOfEachPath) {
+  auto device = RowDevice::open(GetParam());
+  ASSERT_TRUE(device) << device.status().message();
+  DispatchRequest request;
+  request.problem = smallFp8(GetParam());
+  request.problem.dtype = DType::BF16;
+  request.problem.lengths = {{20, 300}, {90, 200}, {0, 9}, {1, 77}, {300, 300}, {16, 16}};
+  // Scale 1.0: codes do not depend on which sequences are quantised.
+  request.quantization = Quantization{.scales = Quantization::Scales::Unit};
+  const auto policy = policy::Policy::parse(
+      R"({"schema": "wavesmith-policy-1", "name": "t", "rules": [
+          {"name": "short", "when": {"q_len": {"below": 64}}, "path": "bf16", "reason": "short"},
+          {"name": "else", "path": "fp8", "reason": "long"}]})",
+      "t");
+  ASSERT_TRUE(policy) << policy.status().message();
+  const CheckedProblem inputs = bf16Of(request.problem);
+  const PlanOptions options{.splits = 2, .device = std::nullopt, .sequences = std::nullopt};
+  std::vector<HostTensor> outs;
+  const std::optional<policy::Path> paths[] = {std::nullopt, policy::Path::Bf16, policy::Path::Fp8};
+  for (const std::optional<policy::Path> &path : paths) {
+    request.path = path;
+    const auto decisions = decideSequences(request, *policy);
+    ASSERT_TRUE(decisions) << decisions.status().message();
+    const auto plan = planDispatch(request, *decisions, options);
+    ASSERT_TRUE(plan) << plan.status().message();
+    const auto list = (*device)->load(plan->list());
+    ASSERT_TRUE(list) << list.status().message();
+    auto buffers = buffersOf(**device, inputs, list->list().workspaceBytes, 4);
+    ASSERT_TRUE(buffers) << buffers.status().message();
+    const auto ran = runOnce(**device, *list, *buffers);
+    ASSERT_TRUE(ran) << ran.status().message();
+    HostTensor out(inputs.out, std::byte{0xa5});
+    ASSERT_TRUE(buffers->out.download(out.bytes()).isOk());
+    outs.push_back(std::move(out));
+  }
+  const HostTensor &mixed = outs[0];
+  std::int64_t row = 0;
+  int differing = 0;
+  for (const SequenceLength &length : request.problem.lengths)
+    for (std::int64_t i = 0; i < length.q; ++i, ++row)
+      for (std::int64_t head = 0; head < 2; ++head) {
+        const auto same = [&](const HostTensor &other) {
+          return std::equal(mixed.at<std::uint16_t>(row, head),
+                            mixed.at<std::uint16_t>(row, head) + 128,
+                            other.at<std::uint16_t>(row, head));
+        };
+        EXPECT_TRUE(same(outs[length.q < 64 ? 1 : 2])) << "row " << row;
+        differing += !same(outs[length.q < 64 ? 2 : 1]);
+      }
+  EXPECT_GT(differing, 600) << "the paths are told apart by their bits";
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, LaunchLists, ::testing::ValuesIn(targetNames()),

@@ -106,10 +106,7 @@ Status CallFlags::quantization(RunRequest &request) const {
   if (!fp8)
     return error(StatusCode::InvalidArgument, "--quantize needs --dtype fp8, not {}", dtype_);
   Quantization how;
-  WAVESMITH_TRY(checkWord("--quantize", quantize_, {"static", "dynamic", "unit"}));
-  how.scales = quantize_ == "static"    ? Quantization::Scales::Given
-               : quantize_ == "dynamic" ? Quantization::Scales::Dynamic
-                                        : Quantization::Scales::Unit;
+  WAVESMITH_ASSIGN(how.scales, withFlag("--quantize", parseScales(quantize_)));
   if (!rotate_.empty()) {
     WAVESMITH_ASSIGN(const std::int64_t seed, parseCount("--rotate", rotate_, 1, INT32_MAX));
     how.rotationQ = how.rotationK = static_cast<std::uint32_t>(seed);

@@ -49,6 +49,7 @@ std::unique_ptr<Command> makeCache();
 std::unique_ptr<Command> makeExec();
 std::unique_ptr<Command> makeInspect();
 std::unique_ptr<Command> makeTargets();
+std::unique_ptr<Command> makeExplain();
 std::unique_ptr<Command> makeDoctor();
 /// A subcommand that this version does not have: takes anything, answers with exit code 2.
 std::unique_ptr<Command> makeUnsupported(std::string name, std::string summary);

@@ -113,8 +113,8 @@ std::vector<std::unique_ptr<Command>> makeCommands() {
   commands.push_back(makeInspect());
   commands.push_back(makeBench());
   commands.push_back(makeTargets());
+  commands.push_back(makeExplain());
   commands.push_back(makeDoctor());
-  commands.push_back(makeUnsupported("explain", "the dispatcher's decision and its reason"));
   commands.push_back(makeUnsupported("tune", "sweep over schedules"));
   commands.push_back(makeUnsupported("calibrate", "merge, show, verify, reshard FP8 scales"));
   return commands;

@@ -139,17 +139,23 @@ Expected<Policy> Policy::preset(std::string_view name) {
   return parse(found->text, name);
 }
 
+Expected<Policy> Policy::named(const std::string &presetOrFile) {
+  if (std::ranges::count(presetNames(), presetOrFile))
+    return preset(presetOrFile);
+  if (presetOrFile.find('/') == std::string::npos && !presetOrFile.ends_with(".json"))
+    return error(StatusCode::InvalidArgument, "\"{}\" is neither a file (.json) nor one of: {}",
+                 presetOrFile.substr(0, 80), fmt::join(presetNames(), ", "));
+  return load(presetOrFile);
+}
+
 Expected<Policy> Policy::fromEnvironment() {
   const std::string chosen = env::get("WAVESMITH_POLICY");
   if (chosen.empty())
     return preset("default");
-  if (std::ranges::count(presetNames(), chosen))
-    return preset(chosen);
-  if (chosen.find('/') == std::string::npos && !chosen.ends_with(".json"))
-    return error(StatusCode::InvalidArgument,
-                 "WAVESMITH_POLICY=\"{}\" is neither a file (.json) nor one of: {}",
-                 chosen.substr(0, 80), fmt::join(presetNames(), ", "));
-  return load(chosen);
+  Expected<Policy> policy = named(chosen);
+  if (!policy)
+    return policy.status().withContext("WAVESMITH_POLICY");
+  return policy;
 }
 
 } // namespace wavesmith::policy

@@ -54,7 +54,9 @@ public:
   /// One of presetNames(); the error lists them.
   static Expected<Policy> preset(std::string_view name);
   static std::vector<std::string_view> presetNames();
-  /// What WAVESMITH_POLICY says, a preset's name or a file; else the preset "default".
+  /// A preset's name, or a file: something with a / or ending in .json.
+  static Expected<Policy> named(const std::string &presetOrFile);
+  /// What WAVESMITH_POLICY names; else the preset "default".
   static Expected<Policy> fromEnvironment();
 
   /// The path of one sequence, and what would change it.

@@ -36,6 +36,7 @@ public:
     return claims ? std::make_unique<Claim>() : nullptr;
   }
   bool makes() const override { return maker; }
+  bool canMake() override { return maker && failure == StatusCode::Ok; }
   bool offersCopies() const override { return copies; }
   std::string trouble() const override { return problem; }
   std::vector<KernelSpec> list() const override {
@@ -77,6 +78,20 @@ TEST_F(ProviderChainTest, OffersWhatALaterProviderHas) {
   EXPECT_EQ(counters[0].hits, 1u);
   EXPECT_EQ(counters[0].misses, 1u);
   EXPECT_EQ(counters[1].hits, 1u);
+}
+
+TEST_F(ProviderChainTest, SaysWhoWouldServeAndMakesNothing) {
+  EXPECT_EQ(chain.wouldServe(mainJobSpec()), "");
+  second->maker = true;
+  EXPECT_EQ(chain.wouldServe(mainJobSpec()), "second");
+  EXPECT_TRUE(first->objects.empty() && second->objects.empty());
+  second->failure = StatusCode::CompileFailed;
+  EXPECT_EQ(chain.wouldServe(mainJobSpec()), "");
+  first->put(mainJobSpec(), object("first"));
+  EXPECT_EQ(chain.wouldServe(mainJobSpec()), "first");
+  first->failure = StatusCode::Io;
+  second->failure = StatusCode::Ok;
+  EXPECT_EQ(chain.wouldServe(mainJobSpec()), "") << "get() would end with this error";
 }
 
 TEST_F(ProviderChainTest, KeepsNoCopyOfWhatIsNotOffered) {
