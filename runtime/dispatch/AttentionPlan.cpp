@@ -25,6 +25,20 @@ WorkspaceLayout layOut(const WorkList &list, int headDimV) {
   return layout;
 }
 
+ScoreArguments scoreArguments(const AttentionProblem &p) {
+  ScoreArguments score{};
+  if (p.softCap) {
+    score.softCapRange = static_cast<float>(2 * *p.softCap * std::numbers::log2e);
+    score.softCapRate = static_cast<float>(2 / *p.softCap);
+  }
+  const auto side = [](std::int64_t keys) {
+    return keys < 0 ? kNoWindow : static_cast<std::int32_t>(keys);
+  };
+  score.windowLeft = side(p.window.left);
+  score.windowRight = side(p.window.right);
+  return score;
+}
+
 Expected<std::vector<std::size_t>> plannedSequences(const PlanOptions &options,
                                                     std::size_t sequences) {
   if (!options.sequences) {
@@ -81,10 +95,17 @@ Expected<AttentionPlan> planAttention(CheckedProblem checked, const PlanOptions 
     plan.combineSpec = combineSpec(p.target, p.headDimV, p.writeLse);
   plan.workspace = layOut(plan.list, p.headDimV);
 
+  plan.arguments = attentionArguments(c);
+  plan.score = scoreArguments(p);
+  return plan;
+}
+
+AttentionArguments attentionArguments(const CheckedProblem &c) {
   const auto bytes = [](std::int64_t stride, const TensorShape &shape) {
     return stride * shape.elementBytes;
   };
-  AttentionArguments &a = plan.arguments;
+  const AttentionProblem &p = c.problem;
+  AttentionArguments a{};
   a.qRowStride = bytes(c.q.rowStride, c.q);
   a.qHeadStride = bytes(c.q.headStride, c.q);
   a.kRowStride = bytes(c.k.rowStride, c.k);
@@ -98,16 +119,7 @@ Expected<AttentionPlan> planAttention(CheckedProblem checked, const PlanOptions 
                      (p.sharedDescales.k ? kSharedDescaleK : 0) |
                      (p.sharedDescales.v ? kSharedDescaleV : 0);
   a.scaleLog2 = static_cast<float>(*p.scale * std::numbers::log2e);
-  if (p.softCap) {
-    plan.score.softCapRange = static_cast<float>(2 * *p.softCap * std::numbers::log2e);
-    plan.score.softCapRate = static_cast<float>(2 / *p.softCap);
-  }
-  const auto side = [](std::int64_t keys) {
-    return keys < 0 ? kNoWindow : static_cast<std::int32_t>(keys);
-  };
-  plan.score.windowLeft = side(p.window.left);
-  plan.score.windowRight = side(p.window.right);
-  return plan;
+  return a;
 }
 
 double AttentionPlan::flops() const {

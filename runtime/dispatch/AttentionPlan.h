@@ -61,6 +61,9 @@ struct AttentionPlan {
 /// More units than this and the work list alone would take gigabytes.
 inline constexpr std::int64_t kMaxWorkUnits = std::int64_t{1} << 25;
 
+/// Strides and scale of a call; every address is 0.
+AttentionArguments attentionArguments(const CheckedProblem &checked);
+
 Expected<AttentionPlan> planAttention(const AttentionProblem &problem,
                                       const PlanOptions &options = {});
 Expected<AttentionPlan> planAttention(CheckedProblem checked, const PlanOptions &options = {});

@@ -21,6 +21,8 @@ constexpr std::array kBindings = {
     BindingInfo{Binding::DescaleV, "descale_v", &Buffers::descaleV, sizeof(float)},
     BindingInfo{Binding::Sinks, "sinks", &Buffers::sinks, sizeof(float)},
     BindingInfo{Binding::KRope, "k_rope", &Buffers::kRope, kAddressAlignment},
+    BindingInfo{Binding::QOffsets, "q_offsets", &Buffers::qOffsets, sizeof(std::int32_t)},
+    BindingInfo{Binding::KvOffsets, "kv_offsets", &Buffers::kvOffsets, sizeof(std::int32_t)},
     BindingInfo{Binding::Workspace, "workspace", &Buffers::workspace, sizeof(AttentionWorkUnit)},
 };
 static_assert([] {
@@ -111,6 +113,27 @@ std::uint64_t LaunchList::bytesMoved() const {
   return sum;
 }
 
+std::vector<AddressPlace> attentionPlaces(const CheckedProblem &c, std::uint64_t work) {
+  using A = AttentionArguments;
+  // Without keys there may be no key memory at all.
+  const bool keys = c.totalKv > 0;
+  std::vector<AddressPlace> places = {
+      {.offset = offsetof(A, q), .binding = Binding::Q},
+      {.offset = offsetof(A, k), .binding = Binding::K, .required = keys},
+      {.offset = offsetof(A, v), .binding = Binding::V, .required = keys},
+      {.offset = offsetof(A, out), .binding = Binding::Out},
+      {.offset = offsetof(A, work), .addend = work},
+  };
+  if (c.problem.writeLse)
+    places.push_back({.offset = offsetof(A, lse), .binding = Binding::Lse});
+  if (c.problem.dtype == DType::FP8) {
+    places.push_back({.offset = offsetof(A, descaleQ), .binding = Binding::DescaleQ});
+    places.push_back({.offset = offsetof(A, descaleK), .binding = Binding::DescaleK});
+    places.push_back({.offset = offsetof(A, descaleV), .binding = Binding::DescaleV});
+  }
+  return places;
+}
+
 LaunchList launchList(const AttentionPlan &plan) {
   LaunchList list;
   if (plan.list.units.empty())
@@ -124,22 +147,7 @@ LaunchList launchList(const AttentionPlan &plan) {
     list.images.push_back(imageOf(workspace.merges, plan.list.merges));
 
   using A = AttentionArguments;
-  // Without keys there may be no key memory at all.
-  const bool keys = c.totalKv > 0;
-  std::vector<AddressPlace> places = {
-      {.offset = offsetof(A, q), .binding = Binding::Q},
-      {.offset = offsetof(A, k), .binding = Binding::K, .required = keys},
-      {.offset = offsetof(A, v), .binding = Binding::V, .required = keys},
-      {.offset = offsetof(A, out), .binding = Binding::Out},
-      {.offset = offsetof(A, work), .addend = workspace.work},
-  };
-  if (lse)
-    places.push_back({.offset = offsetof(A, lse), .binding = Binding::Lse});
-  if (c.problem.dtype == DType::FP8) {
-    places.push_back({.offset = offsetof(A, descaleQ), .binding = Binding::DescaleQ});
-    places.push_back({.offset = offsetof(A, descaleK), .binding = Binding::DescaleK});
-    places.push_back({.offset = offsetof(A, descaleV), .binding = Binding::DescaleV});
-  }
+  std::vector<AddressPlace> places = attentionPlaces(c, workspace.work);
   if (merges) {
     places.push_back({.offset = offsetof(A, partialOut), .addend = workspace.partialOut});
     places.push_back({.offset = offsetof(A, partialLse), .addend = workspace.partialLse});

@@ -21,7 +21,8 @@ struct AttentionBuffers {
   std::uint64_t workspace = 0; ///< LaunchList::workspaceBytes, filled by uploadWork()
   /// float32, one for each head or a single one, as the problem says.
   std::uint64_t descaleQ = 0, descaleK = 0, descaleV = 0;
-  std::uint64_t sinks = 0; ///< float32, one for each query head
+  std::uint64_t sinks = 0;                   ///< float32, one for each query head
+  std::uint64_t qOffsets = 0, kvOffsets = 0; ///< lengths on the device (DeviceLengths.h)
   std::uint64_t kRope = 0; ///< second part of keys that come in two (QuantizedPlan.h)
 };
 
@@ -37,6 +38,8 @@ enum class Binding : std::uint8_t {
   DescaleV,
   Sinks,
   KRope,
+  QOffsets,
+  KvOffsets,
   Workspace,
 };
 struct BindingInfo {
@@ -107,6 +110,10 @@ private:
   void addBytes(KernelSpec spec, const KernelGrid &grid, std::span<const std::byte> arguments,
                 std::vector<AddressPlace> addresses, std::uint64_t bytesMoved);
 };
+
+/// Where an attention kernel's arguments take the caller's addresses and, at this offset of the
+/// workspace, the work list.
+std::vector<AddressPlace> attentionPlaces(const CheckedProblem &problem, std::uint64_t work);
 
 /// Attention and, where blocks are split, the merge of their partials.
 LaunchList launchList(const AttentionPlan &plan);

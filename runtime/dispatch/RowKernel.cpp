@@ -81,6 +81,10 @@ KernelSpec amaxSpec(const std::string &target, int headDim, const QuantizeOption
                   text(std::int64_t{firstColumn})});
 }
 
+KernelSpec workListSpec(const std::string &target, bool causal) {
+  return rowSpec(target, "work_list", {text(causal)});
+}
+
 Expected<KernelGrid> rowGrid(const KernelSpec &spec, std::int64_t tokens, std::int64_t heads) {
   WAVESMITH_ASSIGN(const RowKernel *kernel, findRowKernel(spec.row.kernel));
   if (tokens < 0 || tokens > kMaxTokens)

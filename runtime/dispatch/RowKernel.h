@@ -41,6 +41,10 @@ KernelSpec amaxSpec(const std::string &target, int headDim, const QuantizeOption
 /// The grid of these four.
 Expected<KernelGrid> rowGrid(const KernelSpec &spec, std::int64_t tokens, std::int64_t heads);
 
+//===-- work_list ----------------------------------------------------------------------------===//
+
+KernelSpec workListSpec(const std::string &target, bool causal);
+
 /// Ok, or an error that names both: queries and keys that are rotated differently have no scores.
 Status checkSameRotation(const KernelSpec &queries, const KernelSpec &keys);
 

@@ -139,4 +139,28 @@ inline constexpr const char *kQuantizeConcatLayout =
 inline constexpr const char *kAmaxLayout =
     "amax-1 args=48:x0,xRow8,xHead16,amax24,amaxHead32,tokens40 rows=32 threads=256";
 
+//===-- work_list ----------------------------------------------------------------------------===//
+
+/// One AttentionWorkUnit for each row block and head of a batch whose lengths only the device
+/// knows. Grid: x = an upper bound of the row blocks, y = heads; unit x * heads + y. Blocks that
+/// the batch does not have give units without queries and keys.
+struct WorkListArguments {
+  std::uint64_t qOffsets; ///< int32 [sequences + 1], rising from 0, in tokens
+  std::int64_t qOffsetStride;
+  std::uint64_t kvOffsets; ///< likewise
+  std::int64_t kvOffsetStride;
+  std::uint64_t units; ///< AttentionWorkUnit[grid x * heads]
+  std::int64_t unitStride;
+  std::int32_t sequences;
+  std::int32_t heads;
+  std::int32_t group; ///< query heads of a key/value head
+  std::int32_t reserved;
+};
+static_assert(sizeof(WorkListArguments) == 64);
+static_assert(offsetof(WorkListArguments, sequences) == 48);
+
+inline constexpr const char *kWorkListLayout =
+    "work_list-1 args=64:qOffsets0,qOffset8,kvOffsets16,kvOffset24,units32,unit40,sequences48,"
+    "heads52,group56 unit=attention-2 rows=1 threads=256";
+
 } // namespace wavesmith

@@ -47,6 +47,10 @@ constexpr std::array kAmaxParameters = {
     RowParameter{"first_column", "at", kFirstColumns},
 };
 
+constexpr std::array kWorkListParameters = {
+    RowParameter{"causal", "causal", kFlag},
+};
+
 constexpr std::array kKernels = {
     RowKernel{.name = "combine_splits",
               .abiVersion = 1,
@@ -78,6 +82,12 @@ constexpr std::array kKernels = {
               .rows = kQuantizeRows,
               .argumentBytes = sizeof(AmaxArguments),
               .layout = kAmaxLayout},
+    RowKernel{.name = "work_list",
+              .abiVersion = 1,
+              .parameters = kWorkListParameters,
+              .rows = 1,
+              .argumentBytes = sizeof(WorkListArguments),
+              .layout = kWorkListLayout},
 };
 
 /// Canonical decimal only: "007" would be a second text of the same spec.

@@ -14,7 +14,7 @@ class Explain(CliTest):
         return self.json("explain", *args, **env)
 
     def test_one_sequence(self):
-        report = self.explain(*CALL, "--q-len", "600", "--scales", "dynamic")
+        report = self.explain(*CALL, "--q-len", "600", "--scales", "dynamic", "--splits", "1")
         self.assertEqual((report["path"], report["rule"]), ("bf16", "short-prompt"))
         self.assertEqual(report["values"]["q_len"], 600)
         self.assertIn(

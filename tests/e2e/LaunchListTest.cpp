@@ -7,73 +7,10 @@
 
 #include "runtime/dispatch/Dispatch.h"
 #include "tests/e2e/AttentionCase.h"
-#include "tests/e2e/RowDevice.h"
+#include "tests/e2e/CallBuffers.h"
 
 namespace wavesmith::testing {
 namespace {
-
-/// The caller's tensors of a call, on the device.
-struct CallBuffers {
-  DeviceBuffer q, k, v, out, lse, workspace, kRope;
-
-  AttentionBuffers addresses() const {
-    const auto origin = [](const DeviceBuffer &buffer) {
-      return buffer.size() ? buffer.address() + HostTensor::originOffset() : 0;
-    };
-    return {.q = origin(q),
-            .k = origin(k),
-            .v = origin(v),
-            .out = origin(out),
-            .lse = origin(lse),
-            .workspace = workspace.address(),
-            .kRope = origin(kRope)};
-  }
-  /// The bytes of out and lse with what surrounds them.
-  Expected<std::vector<std::byte>> results() const {
-    std::vector<std::byte> bytes(out.size() + lse.size());
-    WAVESMITH_TRY(out.download(std::span(bytes).first(out.size())));
-    WAVESMITH_TRY(lse.download(std::span(bytes).subspan(out.size())));
-    return bytes;
-  }
-};
-
-HostTensor normal(const TensorShape &shape, std::uint64_t seed, std::uint64_t stream) {
-  HostTensor tensor(shape, std::byte{0xff});
-  tensor.fillNormalBf16(seed, stream);
-  return tensor;
-}
-
-Expected<CallBuffers> buffersOf(RowDevice &device, const CheckedProblem &inputs,
-                                std::uint64_t workspaceBytes, std::uint64_t seed) {
-  CallBuffers buffers;
-  HostTensor q = normal(inputs.q, seed, 0), k = normal(inputs.k, seed, 1),
-             v = normal(inputs.v, seed, 2);
-  HostTensor out(inputs.out, std::byte{0xa5}), lse(inputs.lse, std::byte{0xa5});
-  for (const auto &[to, from] : {std::pair{&buffers.q, &q},
-                                 {&buffers.k, &k},
-                                 {&buffers.v, &v},
-                                 {&buffers.out, &out},
-                                 {&buffers.lse, &lse}}) {
-    WAVESMITH_ASSIGN(*to, device.upload(*from));
-  }
-  WAVESMITH_ASSIGN(buffers.workspace, device.allocate(workspaceBytes));
-  return buffers;
-}
-
-CheckedProblem bf16Of(AttentionProblem problem) {
-  problem.dtype = DType::BF16;
-  problem.sharedDescales = {};
-  return *checkProblem(problem);
-}
-
-/// Uploads the work and launches once.
-Expected<std::vector<std::byte>> runOnce(RowDevice &device, const LoadedLaunchList &list,
-                                         const CallBuffers &buffers) {
-  WAVESMITH_TRY(list.uploadWork(buffers.workspace.address(), device.stream()));
-  WAVESMITH_TRY(list.launch(buffers.addresses(), device.stream()));
-  WAVESMITH_TRY(device.finish());
-  return buffers.results();
-}
 
 AttentionProblem smallFp8(const std::string &target) {
   AttentionProblem problem;

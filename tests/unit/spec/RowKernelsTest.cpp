@@ -59,7 +59,7 @@ TEST(RowKernels, ParseRefusesEveryOtherSpelling) {
 TEST(RowKernels, RefusalsNameTheValueAndWhatWouldBeRight) {
   EXPECT_EQ(validateRowKernel({"combine", {}}).message(),
             "unknown kernel \"combine\"; known: attention, combine_splits, merge_states, quantize, "
-            "quantize_concat, amax");
+            "quantize_concat, amax, work_list");
   EXPECT_EQ(validateRowKernel({"combine_splits", {"128"}}).message(),
             "combine_splits has 2 parameters, the spec 1 values");
   EXPECT_EQ(validateRowKernel({"combine_splits", {"96", "true"}}).message(),
