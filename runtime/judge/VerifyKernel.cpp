@@ -106,6 +106,7 @@ Status verifyRows(const KernelSpec &spec, const SharedCodeObject &object,
       {"quantize", judge::verifyQuantizer},
       {"quantize_concat", judge::verifyQuantizer},
       {"amax", judge::verifyAmax},
+      {"work_list", judge::verifyWorkList},
   };
   for (const auto &[name, verify] : kCalls) {
     if (name != spec.row.kernel)

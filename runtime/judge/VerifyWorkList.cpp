@@ -1,0 +1,96 @@
+// work_list against a plain enumeration of the batch, field by field.
+
+#include <algorithm>
+
+#include "runtime/dispatch/AttentionProblem.h"
+#include "runtime/judge/RowRun.h"
+
+namespace wavesmith::judge {
+namespace {
+
+struct Batch {
+  std::vector<SequenceLength> lengths;
+  std::int32_t heads, group;
+};
+
+/// `blocks` row blocks, those past the last with neither queries nor keys.
+std::vector<AttentionWorkUnit> unitsOf(const Batch &batch, bool causal, std::int32_t blocks) {
+  std::vector<AttentionWorkUnit> units;
+  const auto addBlock = [&](AttentionWorkUnit unit) {
+    for (unit.head = 0; unit.head < batch.heads; ++unit.head) {
+      unit.kvHead = unit.head / batch.group;
+      units.push_back(unit);
+    }
+  };
+  std::int32_t q = 0, kv = 0;
+  for (const SequenceLength &length : batch.lengths) {
+    const auto lenQ = static_cast<std::int32_t>(length.q);
+    const auto lenKv = static_cast<std::int32_t>(length.kv);
+    for (std::int32_t q0 = 0; q0 < lenQ; q0 += kAttentionBlockM) {
+      // Row r sees keys 0 to r + lenKv - lenQ.
+      const std::int32_t last = std::min(q0 + kAttentionBlockM, lenQ) - 1;
+      const std::int32_t keys = causal ? std::clamp(last + 1 + lenKv - lenQ, 0, lenKv) : lenKv;
+      addBlock({.qBegin = q,
+                .kvBegin = kv,
+                .lenQ = lenQ,
+                .lenKv = lenKv,
+                .q0 = q0,
+                .kv1 = keys,
+                .slot = -1});
+    }
+    q += lenQ;
+    kv += lenKv;
+  }
+  while (units.size() < static_cast<std::size_t>(blocks * batch.heads))
+    addBlock({.slot = -1});
+  return units;
+}
+
+} // namespace
+
+Status verifyWorkList(RowRun &run, int variant) {
+  const Batch batch =
+      variant == 0
+          ? Batch{{{1, 1}}, 1, 1}
+          : Batch{{{0, 7}, {255, 256}, {256, 0}, {257, 90}, {1, 1000}, {700, 300}, {0, 0}}, 6, 3};
+  const bool causal = run.parameter("causal") == "true";
+  const std::int32_t surplus = variant == 0 ? 0 : 4;
+  const std::int32_t blocks =
+      static_cast<std::int32_t>(unitsOf(batch, causal, 0).size()) / batch.heads + surplus;
+  const std::vector<AttentionWorkUnit> expected = unitsOf(batch, causal, blocks);
+  std::vector<std::int32_t> q = {0}, kv = {0};
+  for (const SequenceLength &length : batch.lengths) {
+    q.push_back(q.back() + static_cast<std::int32_t>(length.q));
+    kv.push_back(kv.back() + static_cast<std::int32_t>(length.kv));
+  }
+  // One more than the launch may touch.
+  std::vector<std::byte> units((expected.size() + 1) * sizeof(AttentionWorkUnit), kCanary);
+  WAVESMITH_ASSIGN(const DeviceBuffer dq, run.upload(q));
+  WAVESMITH_ASSIGN(const DeviceBuffer dkv, run.upload(kv));
+  WAVESMITH_ASSIGN(const DeviceBuffer dunits, run.upload(units));
+  WorkListArguments a{};
+  a.qOffsets = dq.address();
+  a.kvOffsets = dkv.address();
+  a.qOffsetStride = a.kvOffsetStride = sizeof(std::int32_t);
+  a.units = dunits.address();
+  a.unitStride = sizeof(AttentionWorkUnit);
+  a.sequences = static_cast<std::int32_t>(batch.lengths.size());
+  a.heads = batch.heads;
+  a.group = batch.group;
+  WAVESMITH_TRY(
+      run.run({static_cast<std::uint32_t>(blocks), static_cast<std::uint32_t>(a.heads)}, a));
+  WAVESMITH_TRY(dunits.download(units));
+  const std::span<const std::byte> bytes(units);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    if (!std::ranges::equal(bytes.subspan(i * sizeof(AttentionWorkUnit), sizeof(AttentionWorkUnit)),
+                            std::as_bytes(std::span(&expected[i], 1))))
+      return wrong("unit {} of {} is not sequence row {} block {} head {} with {} keys", i,
+                   expected.size(), expected[i].qBegin, expected[i].q0, expected[i].head,
+                   expected[i].kv1);
+  if (std::ranges::any_of(bytes.last(sizeof(AttentionWorkUnit)),
+                          [](std::byte b) { return b != kCanary; }))
+    return wrong("the unit past the last was written");
+  return Status::ok();
+}
+
+} // namespace wavesmith::judge
