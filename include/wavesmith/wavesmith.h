@@ -194,7 +194,8 @@ WAVESMITH_API wavesmith_status wavesmith_plan_destroy(wavesmith_plan plan);
 enum {
   WAVESMITH_PATH_BF16 = 1,
   WAVESMITH_PATH_FP8 = 2,
-  WAVESMITH_PATH_ROWS = 3 /* one of the kernels around attention */
+  WAVESMITH_PATH_ROWS = 3, /* one of the kernels around attention */
+  WAVESMITH_PATH_MIXED = 4 /* some sequences BF16, others FP8 */
 };
 
 typedef struct wavesmith_plan_info {
@@ -207,6 +208,10 @@ typedef struct wavesmith_plan_info {
   int32_t splits;     /* pieces at most that a row block's keys are cut into, at least 1 */
   const char *rule;   /* the rule that chose the path; valid as long as the plan */
   const char *reason; /* one sentence for people */
+  uint64_t saturated_q; /* 16-bit inputs quantised: the byte of the workspace where each launch
+                           leaves uint64_t [heads], elements beyond the largest value; 0 = none */
+  uint64_t saturated_k; /* likewise [kv_heads] */
+  uint64_t saturated_v;
 } wavesmith_plan_info;
 
 WAVESMITH_API wavesmith_status wavesmith_plan_get_info(wavesmith_plan plan,
@@ -242,8 +247,17 @@ enum {
   WAVESMITH_SHARED_DESCALE_Q = 4, /* FP8: one value for all heads instead of one for each */
   WAVESMITH_SHARED_DESCALE_K = 8,
   WAVESMITH_SHARED_DESCALE_V = 16,
-  WAVESMITH_DEFER = 32            /* plan without compiling or loading: wavesmith_prepare must
+  WAVESMITH_DEFER = 32,           /* plan without compiling or loading: wavesmith_prepare must
                                      come before the first launch */
+  WAVESMITH_FP8_CONTEXT = 64      /* consent to FP8 over cached keys, for which policies ask */
+};
+
+/* With which scales the FP8 path may quantise 16-bit inputs. */
+enum {
+  WAVESMITH_SCALES_NONE = 0,    /* there are none: no FP8 */
+  WAVESMITH_SCALES_STATIC = 1,  /* calibrated: the descales of the buffers */
+  WAVESMITH_SCALES_DYNAMIC = 2, /* made by every launch from the largest magnitudes */
+  WAVESMITH_SCALES_UNIT = 3     /* 1.0, asked for by name */
 };
 
 /* In elements; 0 = packed. The last dimension is always contiguous. Multiples of 16 bytes. */
@@ -267,7 +281,7 @@ typedef struct wavesmith_strides {
  * h / (heads / kv_heads). Bytes between rows are neither read into results nor written. */
 typedef struct wavesmith_attention {
   size_t size;
-  int32_t dtype;       /* of q, k, v: WAVESMITH_BF16 or WAVESMITH_FP8 */
+  int32_t dtype;       /* of q, k, v: WAVESMITH_BF16, or WAVESMITH_FP8, which is FP8 as it is */
   int32_t head_dim_qk; /* 192/128, 128/128, 64/64 or 256/256 */
   int32_t head_dim_v;
   int32_t heads;    /* 1 to 128 */
@@ -282,10 +296,14 @@ typedef struct wavesmith_attention {
   double scale;            /* 0 = 1 / sqrt(head_dim_qk) */
   wavesmith_strides q, k, v, out;
   int64_t lse_head_stride; /* 0 = total_q */
-  int32_t splits;          /* pieces of a row block's keys: 0 as the device asks, 1 never, N up
-                              to N (64 at most) wherever there are keys enough. Pinned, the
-                              bits of a sequence's rows do not depend on the rest of the batch */
-  int32_t reserved;        /* 0 */
+  int32_t splits;          /* pieces of a row block's keys: 0 as the device asks, 1 never, N up to
+                              N (64 at most) wherever there are keys enough. Pinned, the bits of a
+                              sequence's rows do not depend on the rest of the batch */
+  int32_t path;            /* of 16-bit inputs: 0 as the policy says for each sequence, or
+                              WAVESMITH_PATH_BF16 or WAVESMITH_PATH_FP8 for all */
+  int32_t scales;          /* WAVESMITH_SCALES_... */
+  uint32_t rotation;       /* FP8 path: seed below 2^31 that queries and keys are rotated with
+                              before they are quantised; 0 = none */
 } wavesmith_attention;
 
 /* Plans a call. The same description, lengths included, gives the same plan again without work.
@@ -305,7 +323,7 @@ typedef struct wavesmith_attention_buffers {
   void *workspace;          /* filled by wavesmith_upload() with the same plan */
   uint64_t workspace_bytes; /* at least the plan's */
   /* What follows may be left out by `size`. */
-  const float *descale_q; /* FP8: float32 [heads], or [1] if shared */
+  const float *descale_q; /* FP8 inputs or static scales: float32 [heads], or [1] if shared */
   const float *descale_k; /* [kv_heads] or [1] */
   const float *descale_v; /* [kv_heads] or [1] */
 } wavesmith_attention_buffers;
@@ -472,8 +490,9 @@ WAVESMITH_API wavesmith_status wavesmith_launch_amax(wavesmith_plan plan,
 
 /* Chunked prefill: new queries over cached keys that come in segments (whatever fits a scratch
  * buffer), then over their own. Each segment is attention without a mask; results are accumulated
- * in out and lse by log-sum-exp; the causal part over the new keys comes last. Queries are given
- * once; FP8 ones are the caller's, quantised once.
+ * in out and lse by log-sum-exp; the causal part over the new keys comes last. FP8 inputs are
+ * quantised by the caller (wavesmith_plan_quantize), so queries only once; with `scales`, each part
+ * decides by its own lengths and quantises its queries itself.
  *
  *   begin     plans all parts; CPU work, may compile
  *   upload    as for a plan

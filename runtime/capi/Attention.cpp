@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::uint32_t kFlags = WAVESMITH_CAUSAL | WAVESMITH_LSE | WAVESMITH_SHARED_DESCALE_Q |
                                  WAVESMITH_SHARED_DESCALE_K | WAVESMITH_SHARED_DESCALE_V |
-                                 WAVESMITH_DEFER;
+                                 WAVESMITH_DEFER | WAVESMITH_FP8_CONTEXT;
+constexpr std::uint32_t kSharedDescales =
+    WAVESMITH_SHARED_DESCALE_Q | WAVESMITH_SHARED_DESCALE_K | WAVESMITH_SHARED_DESCALE_V;
 
 template <typename... Args> Status invalid(fmt::format_string<Args...> format, Args &&...args) {
   return error(StatusCode::InvalidArgument, format, std::forward<Args>(args)...);
@@ -43,6 +45,51 @@ Expected<std::optional<Fp8Format>> formatOf(std::int32_t format) {
   }
 }
 
+/// What the FP8 path may do, and whether the caller chose.
+Status addChoice(const wavesmith_attention &attention, DispatchRequest &request) {
+  switch (attention.path) {
+  case 0:
+    break;
+  case WAVESMITH_PATH_BF16:
+    request.path = policy::Path::Bf16;
+    break;
+  case WAVESMITH_PATH_FP8:
+    request.path = policy::Path::Fp8;
+    break;
+  default:
+    return invalid("path is {}; want 0 (as the policy says), 1 (bf16) or 2 (fp8)", attention.path);
+  }
+  request.fp8Context = (attention.flags & WAVESMITH_FP8_CONTEXT) != 0;
+  if (attention.scales < WAVESMITH_SCALES_NONE || attention.scales > WAVESMITH_SCALES_UNIT)
+    return invalid("scales is {}; want 0 (none), 1 (static), 2 (dynamic) or 3 (unit)",
+                   attention.scales);
+  const bool fp8 = request.problem.dtype == DType::FP8;
+  if (fp8 && (attention.scales != WAVESMITH_SCALES_NONE || attention.rotation != 0))
+    return invalid("scales is {}, rotation {}; both are for 16-bit inputs, these are fp8",
+                   attention.scales, attention.rotation);
+  if (fp8 && request.path == policy::Path::Bf16)
+    return Status(StatusCode::InvalidArgument, "path is 1 (bf16), the inputs are fp8");
+  if (!fp8 && attention.scales == WAVESMITH_SCALES_NONE) {
+    if (attention.flags & kSharedDescales)
+      return invalid("flags are 0x{:x}: descales belong to fp8, and scales is 0 (none)",
+                     attention.flags);
+    if (attention.rotation != 0)
+      return invalid("rotation is {}; it is of the FP8 path, and scales is 0 (none)",
+                     attention.rotation);
+    return Status::ok();
+  }
+  if (fp8)
+    return Status::ok();
+  Quantization how;
+  how.scales = attention.scales == WAVESMITH_SCALES_STATIC    ? Quantization::Scales::Given
+               : attention.scales == WAVESMITH_SCALES_DYNAMIC ? Quantization::Scales::Dynamic
+                                                              : Quantization::Scales::Unit;
+  how.input = dtypeName(request.problem.dtype);
+  how.rotationQ = how.rotationK = attention.rotation;
+  request.quantization = how;
+  return Status::ok();
+}
+
 /// The bytes of what is in a plan's cache key besides the lengths.
 wavesmith_attention keyOf(wavesmith_attention attention) {
   attention.size = 0;
@@ -51,34 +98,84 @@ wavesmith_attention keyOf(wavesmith_attention attention) {
   return attention;
 }
 
-Expected<std::shared_ptr<Plan>> build(const Context &context,
-                                      const wavesmith_attention &attention) {
-  WAVESMITH_ASSIGN(AttentionProblem problem, problemOf(attention, context));
-  WAVESMITH_ASSIGN(problem.lengths, lengthsOf(attention));
-  const DeviceInfo &device = context.device->info();
-  WAVESMITH_ASSIGN(
-      const AttentionPlan plan,
-      planAttention(problem, {.splits = attention.splits,
-                              .device = deviceShape(device.target, device.computeUnits)}));
-  Explanation explanation;
-  explanation.path = problem.dtype == DType::FP8 ? WAVESMITH_PATH_FP8 : WAVESMITH_PATH_BF16;
-  explanation.rule = "inputs";
-  explanation.reason = fmt::format("the inputs are {}", dtypeName(problem.dtype));
+std::int32_t splitsOf(const AttentionPlan &plan) {
+  std::int32_t most = 1;
   for (const CombineUnit &merge : plan.list.merges)
-    explanation.splits = std::max(explanation.splits, merge.slots);
-  const nlohmann::ordered_json values = {
-      {"dtype", dtypeName(problem.dtype)},
+    most = std::max(most, merge.slots);
+  return most;
+}
+
+/// FP8 inputs: there is nothing to decide.
+Expected<std::shared_ptr<Plan>> buildFp8(const Context &context, const AttentionProblem &problem,
+                                         const PlanOptions &options) {
+  WAVESMITH_ASSIGN(const AttentionPlan plan, planAttention(problem, options));
+  Explanation explanation;
+  explanation.path = WAVESMITH_PATH_FP8;
+  explanation.rule = "inputs";
+  explanation.reason = "the inputs are fp8";
+  explanation.splits = splitsOf(plan);
+  explanation.values = nlohmann::ordered_json{
+      {"target", problem.target},
       {"head_dim", fmt::format("{}x{}", problem.headDimQk, problem.headDimV)},
       {"heads", plan.checked.problem.heads},
       {"kv_heads", plan.checked.problem.kvHeads},
-      {"causal", problem.causal},
-      {"lse", problem.writeLse},
-      {"sequences", problem.lengths.size()},
-      {"queries", plan.checked.totalQ},
-      {"keys", plan.checked.totalKv}};
-  explanation.values = values.dump();
-  explanation.flips = "[]";
+      {"causal",
+       problem.causal}}.dump();
   return std::make_shared<Plan>(Plan::Kind::Attention, context.device, launchList(plan),
+                                std::move(explanation));
+}
+
+/// One sentence for a batch: its only decision, or how many sequences go where.
+void summarise(const Decisions &decisions, const DispatchPlan &plan, Explanation &explanation) {
+  explanation.path = plan.plain && plan.fp8 ? WAVESMITH_PATH_MIXED
+                     : plan.fp8             ? WAVESMITH_PATH_FP8
+                                            : WAVESMITH_PATH_BF16;
+  if (decisions.choices.empty()) {
+    explanation.rule = "none";
+    explanation.reason = "there are no sequences";
+    return;
+  }
+  const policy::Decision &first = decisions.choices.front().decision;
+  explanation.rule = first.rule;
+  explanation.reason = first.reason;
+  const auto differs = [&](const Decisions::Choice &choice) {
+    return choice.decision.rule != first.rule;
+  };
+  if (std::ranges::none_of(decisions.choices, differs))
+    return;
+  const std::size_t fp8 = decisions.of(policy::Path::Fp8).size();
+  explanation.rule = "several";
+  explanation.reason =
+      fmt::format("{} sequences take bf16, {} take fp8; the rules of each are in the explanation",
+                  decisions.of(policy::Path::Bf16).size(), fp8);
+}
+
+Expected<std::shared_ptr<Plan>> build(const Context &context,
+                                      const wavesmith_attention &attention) {
+  WAVESMITH_ASSIGN(DispatchRequest request, requestOf(attention, context));
+  WAVESMITH_ASSIGN(request.problem.lengths, lengthsOf(attention));
+  const DeviceInfo &device = context.device->info();
+  const PlanOptions options{.splits = attention.splits,
+                            .device = deviceShape(device.target, device.computeUnits)};
+  if (request.problem.dtype == DType::FP8)
+    return buildFp8(context, request.problem, options);
+  WAVESMITH_ASSIGN(Decisions decisions, decideSequences(request, context.policy));
+  WAVESMITH_ASSIGN(const DispatchPlan plan, planDispatch(request, decisions, options));
+  Explanation explanation;
+  summarise(decisions, plan, explanation);
+  if (plan.plain)
+    explanation.splits = splitsOf(*plan.plain);
+  if (plan.fp8) {
+    explanation.splits = std::max(explanation.splits, splitsOf(plan.fp8->attention));
+    if (plan.fp8->zeroBytes > 0)
+      explanation.saturated = {plan.fp8Workspace + plan.fp8->q.saturated,
+                               plan.fp8Workspace + plan.fp8->k.saturated,
+                               plan.fp8Workspace + plan.fp8->v.saturated};
+  }
+  explanation.policy = context.policy.name();
+  explanation.policyOrigin = context.policy.origin();
+  explanation.decisions = std::move(decisions);
+  return std::make_shared<Plan>(Plan::Kind::Attention, context.device, plan.list(),
                                 std::move(explanation));
 }
 
@@ -88,8 +185,6 @@ Status readAttention(const wavesmith_attention *given, wavesmith_attention &atte
   WAVESMITH_TRY(readStruct(given, attention, offsetof(wavesmith_attention, scale), "attention"));
   if (attention.flags & ~kFlags)
     return invalid("flags are 0x{:x}; this library knows 0x{:x}", attention.flags, kFlags);
-  if (attention.reserved != 0)
-    return invalid("reserved is {}; it must be 0", attention.reserved);
   return Status::ok();
 }
 
@@ -112,8 +207,9 @@ Status readBuffers(const wavesmith_attention_buffers *given, AttentionBuffers &a
   return Status::ok();
 }
 
-Expected<AttentionProblem> problemOf(const wavesmith_attention &attention, const Context &context) {
-  AttentionProblem problem;
+Expected<DispatchRequest> requestOf(const wavesmith_attention &attention, const Context &context) {
+  DispatchRequest request;
+  AttentionProblem &problem = request.problem;
   problem.target = context.device->info().target;
   switch (attention.dtype) {
   case WAVESMITH_BF16:
@@ -143,7 +239,8 @@ Expected<AttentionProblem> problemOf(const wavesmith_attention &attention, const
   problem.out = stridesOf(attention.out);
   if (attention.lse_head_stride != 0)
     problem.lseHeadStride = attention.lse_head_stride;
-  return problem;
+  WAVESMITH_TRY(addChoice(attention, request));
+  return request;
 }
 
 Status checkLengthArrays(const wavesmith_attention &attention) {

@@ -15,8 +15,8 @@ Status readAttention(const wavesmith_attention *given, wavesmith_attention &atte
 /// The same for the addresses of a launch.
 Status readBuffers(const wavesmith_attention_buffers *given, AttentionBuffers &addresses,
                    std::uint64_t &workspaceBytes);
-/// The problem without its lengths.
-Expected<AttentionProblem> problemOf(const wavesmith_attention &attention, const Context &context);
+/// What is to be decided and planned, without the lengths.
+Expected<DispatchRequest> requestOf(const wavesmith_attention &attention, const Context &context);
 /// Ok, or why the lengths cannot be read.
 Status checkLengthArrays(const wavesmith_attention &attention);
 /// The lengths of arrays that were found readable.

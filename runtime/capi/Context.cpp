@@ -98,10 +98,7 @@ Expected<policy::Policy> choosePolicy(const char *field) {
     return policy::Policy::fromEnvironment();
   if (text->front() == '{')
     return policy::Policy::parse(*text, "options.policy");
-  const std::vector<std::string_view> presets = policy::Policy::presetNames();
-  if (std::ranges::find(presets, *text) != presets.end() || text->find('/') == std::string::npos)
-    return policy::Policy::preset(*text);
-  return policy::Policy::load(*text);
+  return policy::Policy::named(*text);
 }
 
 } // namespace

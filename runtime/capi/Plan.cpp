@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "runtime/capi/Call.h"
 
 namespace wavesmith::capi {
@@ -12,17 +10,6 @@ namespace {
 std::uint64_t nextId() {
   static std::atomic<std::uint64_t> next{1};
   return next.fetch_add(1, std::memory_order_relaxed);
-}
-
-std::string_view pathText(std::int32_t path) {
-  switch (path) {
-  case WAVESMITH_PATH_BF16:
-    return "bf16";
-  case WAVESMITH_PATH_FP8:
-    return "fp8";
-  default:
-    return "rows";
-  }
 }
 
 std::uint64_t imageBytes(const LaunchList &list) {
@@ -151,34 +138,9 @@ void Plan::fill(wavesmith_plan_info &info) const {
   info.splits = explanation_.splits;
   info.rule = explanation_.rule.c_str();
   info.reason = explanation_.reason.c_str();
-}
-
-Expected<const char *> Plan::explain() {
-  WAVESMITH_TRY(makeReady()); // the origin of its kernels is part of the answer
-  const std::lock_guard lock(mutex_);
-  if (!explained_.empty())
-    return explained_.c_str();
-  nlohmann::ordered_json json;
-  json["kind"] = planKindName(kind_);
-  json["path"] = pathText(explanation_.path);
-  json["rule"] = explanation_.rule;
-  json["reason"] = explanation_.reason;
-  json["values"] = nlohmann::ordered_json::parse(explanation_.values);
-  json["device"] = device_->info().name;
-  json["target"] = device_->info().target;
-  json["splits"] = explanation_.splits;
-  json["launches"] = launches_;
-  json["workspace_bytes"] = workspaceBytes_;
-  json["kernels"] = nlohmann::ordered_json::array();
-  for (const ResolvedKernel &kernel : loaded_->kernels())
-    json["kernels"].push_back({{"name", kernel.kernel->info().name},
-                               {"spec", kernel.kernel->spec().text()},
-                               {"key", kernel.kernel->spec().key()},
-                               {"provider", kernel.provider},
-                               {"compile_ms", kernel.compileMs}});
-  json["flips"] = nlohmann::ordered_json::parse(explanation_.flips);
-  explained_ = json.dump();
-  return explained_.c_str();
+  info.saturated_q = explanation_.saturated[0];
+  info.saturated_k = explanation_.saturated[1];
+  info.saturated_v = explanation_.saturated[2];
 }
 
 HandleTable<Plan> &plans() {

@@ -17,6 +17,7 @@
 #include "include/wavesmith/wavesmith.h"
 #include "runtime/capi/Device.h"
 #include "runtime/capi/Handles.h"
+#include "runtime/dispatch/Dispatch.h"
 
 namespace wavesmith::capi {
 
@@ -24,9 +25,12 @@ namespace wavesmith::capi {
 struct Explanation {
   std::int32_t path = 0; ///< WAVESMITH_PATH_...
   std::string rule, reason;
-  std::string values; ///< a JSON object
-  std::string flips;  ///< a JSON array
+  std::string values = "null";        ///< a JSON object, where no policy was asked
+  std::string policy, policyOrigin;   ///< that was asked
+  std::optional<Decisions> decisions; ///< it came to
   std::int32_t splits = 1;
+  /// Offsets of q's, k's and v's counts of saturated elements in the workspace; 0: none.
+  std::array<std::uint64_t, 3> saturated{};
 };
 
 class Plan {

@@ -28,20 +28,42 @@ void addOnce(std::vector<KernelSpec> &specs, const KernelSpec &spec) {
     specs.push_back(spec);
 }
 
-/// What calls of this kind may need, whatever their lengths.
+/// An attention kernel with its variant for split keys and the merge that goes with it.
+void addAttention(std::vector<KernelSpec> &specs, const KernelSpec &spec, std::int32_t splits) {
+  addOnce(specs, spec);
+  if (splits == 1)
+    return;
+  KernelSpec split = spec;
+  split.attention.splitKv = true;
+  addOnce(specs, split);
+  addOnce(specs, combineSpec(spec.target, spec.attention.headDimV, spec.attention.writeLse));
+}
+
+/// What calls of this kind may need, whatever their lengths and whatever the policy says of them.
 Status addKernelsOf(const Context &context, const wavesmith_attention *given,
                     std::vector<KernelSpec> &specs) {
   wavesmith_attention attention;
   WAVESMITH_TRY(readAttention(given, attention));
-  WAVESMITH_ASSIGN(const AttentionProblem problem, problemOf(attention, context));
-  WAVESMITH_ASSIGN(const CheckedProblem checked, checkProblem(problem));
-  addOnce(specs, checked.spec);
-  if (attention.splits == 1)
+  WAVESMITH_ASSIGN(DispatchRequest request, requestOf(attention, context));
+  if (request.path != policy::Path::Fp8 || request.problem.dtype == DType::FP8) {
+    AttentionProblem plain = request.problem;
+    if (plain.dtype != DType::FP8)
+      plain.sharedDescales = {};
+    WAVESMITH_ASSIGN(const CheckedProblem checked, checkProblem(plain));
+    addAttention(specs, checked.spec, attention.splits);
+  }
+  if (request.path == policy::Path::Bf16 || !request.quantization)
     return Status::ok();
-  KernelSpec split = checked.spec;
-  split.attention.splitKv = true;
-  addOnce(specs, split);
-  addOnce(specs, combineSpec(problem.target, problem.headDimV, problem.writeLse));
+  // Any lengths will do: those of the smallest call give the kernels of all.
+  request.problem.lengths = {{1, 1}};
+  request.path = policy::Path::Fp8;
+  WAVESMITH_ASSIGN(const Decisions decisions, decideSequences(request, context.policy));
+  WAVESMITH_ASSIGN(const DispatchPlan plan, planDispatch(request, decisions, {.splits = 1}));
+  for (const KernelSpec &spec : plan.list().kernels())
+    if (spec.isRowKernel())
+      addOnce(specs, spec);
+    else
+      addAttention(specs, spec, attention.splits);
   return Status::ok();
 }
 

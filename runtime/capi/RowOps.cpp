@@ -127,7 +127,6 @@ planOf(const Context &context, Plan::Kind kind, const KernelSpec &spec, const Ke
   explanation.reason = fmt::format("{} was asked for by name", planKindName(kind));
   explanation.values =
       nlohmann::ordered_json{{"tokens", tokens}, {"heads", heads}, {"spec", spec.text()}}.dump();
-  explanation.flips = "[]";
   auto plan = std::make_shared<Plan>(kind, context.device, std::move(list), std::move(explanation));
   context.device->counters.plans.fetch_add(1, std::memory_order_relaxed);
   WAVESMITH_TRY(plan->makeReady());

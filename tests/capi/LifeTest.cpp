@@ -56,7 +56,7 @@ TEST_F(Life, ARepeatedPlanIsFoundByValue) {
 }
 
 TEST_F(Life, EveryFieldIsPartOfAPlansValue) {
-  std::vector<wavesmith_attention> all(13, description());
+  std::vector<wavesmith_attention> all(17, description());
   std::int32_t otherQ[] = {0, 299, 320}, otherKv[] = {0, 299, 390};
   all[1].dtype = WAVESMITH_FP8;
   all[2].head_dim_qk = 128;
@@ -70,6 +70,12 @@ TEST_F(Life, EveryFieldIsPartOfAPlansValue) {
   all[10].out.head = 136;
   all[11].lse_head_stride = 400;
   all[12].splits = 3;
+  all[13].scales = WAVESMITH_SCALES_DYNAMIC;
+  all[14].path = WAVESMITH_PATH_BF16;
+  all[15].scales = WAVESMITH_SCALES_DYNAMIC;
+  all[15].path = WAVESMITH_PATH_FP8;
+  all[16] = all[15];
+  all[16].rotation = 7;
   std::vector<wavesmith_plan> plans;
   for (const wavesmith_attention &attention : all)
     plans.push_back(plan(attention));
@@ -266,8 +272,11 @@ TEST_F(Life, ExplainIsJson) {
   const auto json = nlohmann::json::parse(text);
   EXPECT_EQ(json.at("path"), "bf16");
   EXPECT_EQ(json.at("target"), "gfx942");
-  EXPECT_EQ(json.at("values").at("head_dim"), "192x128");
-  EXPECT_EQ(json.at("values").at("queries"), 320);
+  EXPECT_EQ(json.at("sequences")[0].at("values").at("head_dim"), "192x128");
+  EXPECT_EQ(json.at("policy").at("name"), "default");
+  EXPECT_EQ(json.at("sequences").size(), 2u) << "one for each pair of lengths";
+  EXPECT_EQ(json.at("sequences")[1].at("sequences"), nlohmann::json::array({1}));
+  EXPECT_EQ(json.at("sequences")[1].at("values").at("context_len"), 70);
   ASSERT_FALSE(json.at("kernels").empty());
   EXPECT_EQ(json.at("kernels")[0].at("key").get<std::string>().size(), 64u);
   ASSERT_TRUE(ok(wavesmith_plan_destroy(explained)));

@@ -160,7 +160,28 @@ TEST_F(Misuse, OfAttention) {
                       "scale is nan"));
   EXPECT_TRUE(invalid(with([](auto &a) { a.splits = -1; }), "splits is -1"));
   EXPECT_TRUE(invalid(with([](auto &a) { a.splits = 65; }), "splits is 65"));
-  EXPECT_TRUE(invalid(with([](auto &a) { a.reserved = 1; }), "reserved is 1"));
+  EXPECT_TRUE(invalid(with([](auto &a) { a.path = 9; }), "path is 9"));
+  EXPECT_TRUE(invalid(with([](auto &a) { a.scales = 4; }), "scales is 4"));
+  EXPECT_TRUE(invalid(with([](auto &a) { a.rotation = 5; }), "rotation is 5", "scales is 0"));
+  EXPECT_TRUE(invalid(with([](auto &a) {
+                        a.scales = WAVESMITH_SCALES_DYNAMIC;
+                        a.rotation = 1u << 31;
+                        a.path = WAVESMITH_PATH_FP8;
+                      }),
+                      "2147483648"));
+  EXPECT_TRUE(invalid(with([](auto &a) {
+                        a.dtype = WAVESMITH_FP8;
+                        a.scales = WAVESMITH_SCALES_UNIT;
+                      }),
+                      "scales is 3", "fp8"));
+  EXPECT_TRUE(invalid(with([](auto &a) {
+                        a.dtype = WAVESMITH_FP8;
+                        a.path = WAVESMITH_PATH_BF16;
+                      }),
+                      "path is 1"));
+  EXPECT_TRUE(refused(with([](auto &a) { a.path = WAVESMITH_PATH_FP8; }), WAVESMITH_UNSUPPORTED,
+                      "sequence 0", "scales"))
+      << "FP8 never without scales";
   EXPECT_TRUE(invalid(with([](auto &a) { a.q.row = -8; }), "q row stride is -8"));
   EXPECT_TRUE(invalid(with([](auto &a) { a.k.head = 3; }), "k head stride is 3"));
   EXPECT_TRUE(invalid(with([&](auto &a) { a.v.row = big - 7; }), "v row stride is"));
@@ -305,8 +326,8 @@ TEST_F(Misuse, OfPolicies) {
     EXPECT_THAT(wavesmith_last_error(), testing::HasSubstr("options.policy")) << text;
   }
   options.policy = "no-such-policy";
-  EXPECT_TRUE(refused(wavesmith_context_create(&options, &other), WAVESMITH_NOT_FOUND,
-                      "no-such-policy", "default"));
+  EXPECT_TRUE(
+      invalid(wavesmith_context_create(&options, &other), "no-such-policy", "bf16-under-1024"));
   options.policy = "/no/such/file.json";
   EXPECT_NE(wavesmith_context_create(&options, &other), WAVESMITH_OK);
   EXPECT_THAT(wavesmith_last_error(), testing::HasSubstr("/no/such/file.json"));

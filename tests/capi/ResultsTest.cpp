@@ -336,6 +336,113 @@ TEST_F(Results, QuantisedRowsAreThoseOfTheirMaxima) {
   ASSERT_TRUE(ok(wavesmith_plan_destroy(second)));
 }
 
+TEST_F(Results, QuantisedByTheCallIsQuantisedByHand) {
+  const std::int32_t cu[] = {0, 40, 110};
+  const std::size_t tokens = 110, elements = tokens * kHeads * kDim;
+  wavesmith_attention attention = WAVESMITH_INIT(wavesmith_attention);
+  attention.dtype = WAVESMITH_BF16;
+  attention.head_dim_qk = attention.head_dim_v = kDim;
+  attention.heads = kHeads;
+  attention.flags = WAVESMITH_CAUSAL | WAVESMITH_LSE;
+  attention.batch = 2;
+  attention.cu_seqlens_q = attention.cu_seqlens_kv = cu;
+  attention.splits = 1;
+  attention.path = WAVESMITH_PATH_FP8;
+  attention.scales = WAVESMITH_SCALES_DYNAMIC;
+  attention.rotation = 11;
+  const Array q(drawBf16(elements)), k(drawBf16(elements)), v(drawBf16(elements));
+  const Array out(zeros<std::uint16_t>(elements)), outByHand(zeros<std::uint16_t>(elements));
+  const Array lse(zeros<float>(tokens * kHeads)), lseByHand(zeros<float>(tokens * kHeads));
+  const auto launch = [&](const wavesmith_attention &call, wavesmith_attention_buffers buffers,
+                          std::vector<std::uint64_t> *saturated) {
+    wavesmith_plan plan = nullptr;
+    wavesmith_plan_info info = WAVESMITH_INIT(wavesmith_plan_info);
+    ASSERT_TRUE(ok(wavesmith_plan_attention(context, &call, &plan, &info)));
+    EXPECT_EQ(info.path, WAVESMITH_PATH_FP8);
+    const Memory workspace(info.workspace_bytes);
+    buffers.workspace = workspace.get();
+    buffers.workspace_bytes = info.workspace_bytes;
+    ASSERT_TRUE(ok(wavesmith_upload(plan, buffers.workspace, info.workspace_bytes, nullptr)));
+    ASSERT_TRUE(ok(wavesmith_launch_attention(plan, &buffers, nullptr)));
+    ASSERT_EQ(hipDeviceSynchronize(), hipSuccess);
+    if (saturated) {
+      saturated->resize(kHeads);
+      ASSERT_EQ(hipMemcpy(saturated->data(), workspace.at(info.saturated_q),
+                          kHeads * sizeof(std::uint64_t), hipMemcpyDeviceToHost),
+                hipSuccess);
+    }
+    ASSERT_TRUE(ok(wavesmith_plan_destroy(plan)));
+  };
+  wavesmith_attention_buffers buffers = WAVESMITH_INIT(wavesmith_attention_buffers);
+  buffers.q = q.get();
+  buffers.k = k.get();
+  buffers.v = v.get();
+  buffers.out = out.get();
+  buffers.lse = lse.get();
+  std::vector<std::uint64_t> saturated;
+  launch(attention, buffers, &saturated);
+
+  struct Codes {
+    Array<std::uint8_t> codes{zeros<std::uint8_t>(tokens * kHeads * kDim)};
+    Array<float> descale{zeros<float>(kHeads)};
+    Array<std::uint64_t> saturated{zeros<std::uint64_t>(kHeads)};
+  };
+  const auto byHand = [&](const Array<std::uint16_t> &x, std::uint32_t rotation, Codes &to) {
+    wavesmith_amax measure = WAVESMITH_INIT(wavesmith_amax);
+    measure.input = WAVESMITH_BF16;
+    measure.head_dim = kDim;
+    measure.heads = kHeads;
+    measure.tokens = tokens;
+    measure.rotation = rotation;
+    wavesmith_quantize quantize = WAVESMITH_INIT(wavesmith_quantize);
+    quantize.input = WAVESMITH_BF16;
+    quantize.head_dim = kDim;
+    quantize.heads = kHeads;
+    quantize.tokens = tokens;
+    quantize.flags = WAVESMITH_DYNAMIC;
+    quantize.rotation = rotation;
+    wavesmith_plan first = nullptr, second = nullptr;
+    ASSERT_TRUE(ok(wavesmith_plan_amax(context, &measure, &first, nullptr)));
+    ASSERT_TRUE(ok(wavesmith_plan_quantize(context, &quantize, &second, nullptr)));
+    const Array maxima(zeros<float>(kHeads));
+    wavesmith_amax_buffers a = WAVESMITH_INIT(wavesmith_amax_buffers);
+    a.x = x.get();
+    a.amax = maxima.get();
+    wavesmith_quantize_buffers b = WAVESMITH_INIT(wavesmith_quantize_buffers);
+    b.x = x.get();
+    b.y = to.codes.get();
+    b.descale = to.descale.get();
+    b.amax = maxima.get();
+    b.saturated = to.saturated.get();
+    ASSERT_TRUE(ok(wavesmith_launch_amax(first, &a, nullptr)));
+    ASSERT_TRUE(ok(wavesmith_launch_quantize(second, &b, nullptr)));
+    ASSERT_EQ(hipDeviceSynchronize(), hipSuccess);
+    ASSERT_TRUE(ok(wavesmith_plan_destroy(first)));
+    ASSERT_TRUE(ok(wavesmith_plan_destroy(second)));
+  };
+  Codes cq, ck, cv;
+  byHand(q, 11, cq);
+  byHand(k, 11, ck);
+  byHand(v, 0, cv);
+  attention.dtype = WAVESMITH_FP8;
+  attention.path = 0;
+  attention.scales = WAVESMITH_SCALES_NONE;
+  attention.rotation = 0;
+  buffers.q = cq.codes.get();
+  buffers.k = ck.codes.get();
+  buffers.v = cv.codes.get();
+  buffers.descale_q = cq.descale.get();
+  buffers.descale_k = ck.descale.get();
+  buffers.descale_v = cv.descale.get();
+  buffers.out = outByHand.get();
+  buffers.lse = lseByHand.get();
+  launch(attention, buffers, nullptr);
+  EXPECT_EQ(out.read(), outByHand.read());
+  EXPECT_EQ(lse.read(), lseByHand.read());
+  EXPECT_NE(out.read(), zeros<std::uint16_t>(elements));
+  EXPECT_EQ(saturated, cq.saturated.read());
+}
+
 TEST_F(Results, CombinedPartialsAndMergedStatesAgree) {
   // Three partials of one block in slots 1 to 3; combined at once, and merged two by two.
   constexpr std::size_t kSlots = 4, kRows = 256;
