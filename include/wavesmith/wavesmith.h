@@ -58,18 +58,18 @@ extern "C" {
 typedef int32_t wavesmith_status;
 enum {
   WAVESMITH_OK = 0,
-  WAVESMITH_INVALID_ARGUMENT = 1,   /* a value of the caller's; the text says what would be right */
-  WAVESMITH_UNSUPPORTED = 2,        /* well-formed, but this build or device does not do it */
-  WAVESMITH_NOT_FOUND = 3,          /* a named thing does not exist */
-  WAVESMITH_RESOURCE_EXHAUSTED = 4, /* memory, disk, registers, LDS */
-  WAVESMITH_COMPILE_FAILED = 5,     /* the text names the reproducer */
-  WAVESMITH_DEVICE_ERROR = 6,       /* HIP reported an error */
-  WAVESMITH_EMULATION_FAULT = 7,    /* the emulator's checks found a bug in the code it ran */
-  WAVESMITH_IO = 8,                 /* a file or network operation failed */
-  WAVESMITH_INTERNAL = 9,           /* a bug of Wavesmith's */
-  WAVESMITH_CANCELLED = 10,         /* a progress callback asked for it */
-  WAVESMITH_TIMEOUT = 11,           /* a deadline passed */
-  WAVESMITH_CORRUPT = 12,           /* stored data does not match its checksum or format */
+  WAVESMITH_INVALID_ARGUMENT = 1,     /* a value of the caller's; the text says what fits */
+  WAVESMITH_UNSUPPORTED = 2,          /* well-formed, but this build or device does not do it */
+  WAVESMITH_NOT_FOUND = 3,            /* a named thing does not exist */
+  WAVESMITH_RESOURCE_EXHAUSTED = 4,   /* memory, disk, registers, LDS */
+  WAVESMITH_COMPILE_FAILED = 5,       /* the text names the reproducer */
+  WAVESMITH_DEVICE_ERROR = 6,         /* HIP reported an error */
+  WAVESMITH_EMULATION_FAULT = 7,      /* the emulator's checks found a bug in the code it ran */
+  WAVESMITH_IO = 8,                   /* a file or network operation failed */
+  WAVESMITH_INTERNAL = 9,             /* a bug of Wavesmith's */
+  WAVESMITH_CANCELLED = 10,           /* a progress callback asked for it */
+  WAVESMITH_TIMEOUT = 11,             /* a deadline passed */
+  WAVESMITH_CORRUPT = 12,             /* stored data does not match its checksum or format */
   WAVESMITH_VERIFICATION_FAILED = 13, /* results disagree with the reference */
   WAVESMITH_JIT_FORBIDDEN = 14        /* a compile would be needed and is not allowed */
 };
@@ -126,10 +126,9 @@ typedef struct wavesmith_context_options {
   const char *cache_directory; /* disk cache; null = as WAVESMITH_CACHE_DIR says; "off" = none */
   const char *policy;          /* which sequences take FP8: JSON text (its first character is
                                   '{'), a preset's name or a file's path; null = as
-                                  WAVESMITH_POLICY says, else "default" (docs/policy.md). Read and
-                                  checked; plans of this version take inputs as they are */
-  const char *bundles;         /* directories of prebuilt kernels, "a:b", searched in order; null =
-                                  as WAVESMITH_BUNDLES says */
+                                  WAVESMITH_POLICY says, else "default" (docs/policy.md) */
+  const char *bundles;         /* directories of prebuilt kernels, "a:b", searched in order; null
+                                  = as WAVESMITH_BUNDLES says */
 } wavesmith_context_options;
 
 /* Opens a device. `options` may be null: all defaults. Reads files and the environment, loads the
@@ -176,8 +175,8 @@ typedef struct wavesmith_statistics {
   uint64_t bundle_hits;
   uint64_t remote_hits;
   uint64_t compiles;
-  uint64_t waits;    /* for a kernel that another thread was making */
-  uint64_t failures; /* kernels that could not be had */
+  uint64_t waits;          /* for a kernel that another thread was making */
+  uint64_t failures;       /* kernels that could not be had */
 } wavesmith_statistics;
 
 WAVESMITH_API wavesmith_status wavesmith_get_statistics(wavesmith_context context,
@@ -205,12 +204,14 @@ typedef struct wavesmith_plan_info {
   uint32_t launches;            /* kernels that one launch enqueues; 0 for an empty batch */
   int32_t path;                 /* WAVESMITH_PATH_... */
   int32_t ready;                /* 1: the kernels are loaded, launching is possible */
-  int32_t splits;     /* pieces at most that a row block's keys are cut into, at least 1 */
-  const char *rule;   /* the rule that chose the path; valid as long as the plan */
-  const char *reason; /* one sentence for people */
-  uint64_t saturated_q; /* 16-bit inputs quantised: the byte of the workspace where each launch
-                           leaves uint64_t [heads], elements beyond the largest value; 0 = none */
-  uint64_t saturated_k; /* likewise [kv_heads] */
+  int32_t splits;               /* pieces at most that a row block's keys are cut into, at least
+                                   1 */
+  const char *rule;             /* the rule that chose the path; valid as long as the plan */
+  const char *reason;           /* one sentence for people */
+  uint64_t saturated_q;         /* 16-bit inputs quantised: the byte of the workspace where each
+                                   launch leaves uint64_t [heads], elements beyond the largest
+                                   value; 0 = none */
+  uint64_t saturated_k;         /* likewise [kv_heads] */
   uint64_t saturated_v;
 } wavesmith_plan_info;
 
@@ -281,11 +282,11 @@ typedef struct wavesmith_strides {
  * h / (heads / kv_heads). Bytes between rows are neither read into results nor written. */
 typedef struct wavesmith_attention {
   size_t size;
-  int32_t dtype;       /* of q, k, v: WAVESMITH_BF16, or WAVESMITH_FP8, which is FP8 as it is */
-  int32_t head_dim_qk; /* 192/128, 128/128, 64/64 or 256/256 */
+  int32_t dtype;                /* of q, k, v: WAVESMITH_BF16 or, as they are, WAVESMITH_FP8 */
+  int32_t head_dim_qk;          /* 192/128, 128/128, 64/64 or 256/256 */
   int32_t head_dim_v;
-  int32_t heads;    /* 1 to 128 */
-  int32_t kv_heads; /* 0 = heads; divides heads */
+  int32_t heads;                /* 1 to 128 */
+  int32_t kv_heads;             /* 0 = heads; divides heads */
   uint32_t flags;
   int32_t lengths;              /* WAVESMITH_LENGTHS_... */
   int32_t fp8_format;           /* of FP8 inputs; 0 = the device's. Another one is refused */
@@ -293,17 +294,18 @@ typedef struct wavesmith_attention {
   const int32_t *cu_seqlens_q;  /* host [batch + 1]: 0, len_0, len_0 + len_1, ...; copied */
   const int32_t *cu_seqlens_kv; /* host [batch + 1]; totals up to 2^24 */
   /* What follows may be left out by `size`. */
-  double scale;            /* 0 = 1 / sqrt(head_dim_qk) */
+  double scale;                 /* 0 = 1 / sqrt(head_dim_qk) */
   wavesmith_strides q, k, v, out;
-  int64_t lse_head_stride; /* 0 = total_q */
-  int32_t splits;          /* pieces of a row block's keys: 0 as the device asks, 1 never, N up to
-                              N (64 at most) wherever there are keys enough. Pinned, the bits of a
-                              sequence's rows do not depend on the rest of the batch */
-  int32_t path;            /* of 16-bit inputs: 0 as the policy says for each sequence, or
-                              WAVESMITH_PATH_BF16 or WAVESMITH_PATH_FP8 for all */
-  int32_t scales;          /* WAVESMITH_SCALES_... */
-  uint32_t rotation;       /* FP8 path: seed below 2^31 that queries and keys are rotated with
-                              before they are quantised; 0 = none */
+  int64_t lse_head_stride;      /* 0 = total_q */
+  int32_t splits;               /* pieces of a row block's keys: 0 as the device asks, 1 never, N
+                                   up to N (64 at most) wherever there are keys enough. Pinned,
+                                   the bits of a sequence's rows do not depend on the rest of the
+                                   batch */
+  int32_t path;                 /* of 16-bit inputs: 0 as the policy says for each sequence, or
+                                   WAVESMITH_PATH_BF16 or WAVESMITH_PATH_FP8 for all */
+  int32_t scales;               /* WAVESMITH_SCALES_... */
+  uint32_t rotation;            /* FP8 path: seed below 2^31 that queries and keys are rotated
+                                   with before they are quantised; 0 = none */
 } wavesmith_attention;
 
 /* Plans a call. The same description, lengths included, gives the same plan again without work.
@@ -323,9 +325,9 @@ typedef struct wavesmith_attention_buffers {
   void *workspace;          /* filled by wavesmith_upload() with the same plan */
   uint64_t workspace_bytes; /* at least the plan's */
   /* What follows may be left out by `size`. */
-  const float *descale_q; /* FP8 inputs or static scales: float32 [heads], or [1] if shared */
-  const float *descale_k; /* [kv_heads] or [1] */
-  const float *descale_v; /* [kv_heads] or [1] */
+  const float *descale_q;   /* FP8 inputs or static scales: float32 [heads], or [1] if shared */
+  const float *descale_k;   /* [kv_heads] or [1] */
+  const float *descale_v;   /* [kv_heads] or [1] */
 } wavesmith_attention_buffers;
 
 /* Enqueues a plan of wavesmith_plan_attention() and returns: no allocation, compile, lock, file or
@@ -354,11 +356,11 @@ enum {
  * lse = -inf. */
 typedef struct wavesmith_merge {
   size_t size;
-  int32_t element;    /* of a, b and out: WAVESMITH_BF16 or WAVESMITH_F32 */
-  int32_t head_dim_v; /* 64, 128 or 256 */
-  int32_t heads;      /* 1 to 128 */
-  uint32_t flags;     /* 0 */
-  int64_t tokens;     /* 0 to 2^24 */
+  int32_t element;           /* of a, b and out: WAVESMITH_BF16 or WAVESMITH_F32 */
+  int32_t head_dim_v;        /* 64, 128 or 256 */
+  int32_t heads;             /* 1 to 128 */
+  uint32_t flags;            /* 0 */
+  int64_t tokens;            /* 0 to 2^24 */
   /* What follows may be left out by `size`. */
   int64_t tokens_with_a;     /* from this token on there is no a, out and lse are those of b; 0 =
                                 all tokens have one */
@@ -377,8 +379,8 @@ typedef struct wavesmith_merge_buffers {
   const float *lse_a; /* [heads, tokens], natural logarithm */
   const void *b;      /* of the suffix */
   const float *lse_b;
-  void *out;  /* may be a or b */
-  float *lse; /* may be lse_a or lse_b */
+  void *out;          /* may be a or b */
+  float *lse;         /* may be lse_a or lse_b */
 } wavesmith_merge_buffers;
 
 WAVESMITH_API wavesmith_status wavesmith_launch_merge(wavesmith_plan plan,
@@ -390,7 +392,7 @@ typedef struct wavesmith_combine_block {
   int32_t rows;      /* 1 to 256 */
   int32_t head;
   int32_t first_slot;
-  int32_t slots; /* 0: out = 0 and lse = -inf */
+  int32_t slots;     /* 0: out = 0 and lse = -inf */
   int32_t reserved[3];
 } wavesmith_combine_block;
 
@@ -398,7 +400,7 @@ typedef struct wavesmith_combine_block {
  * natural-log LSE. Blocks must not overlap. */
 typedef struct wavesmith_combine {
   size_t size;
-  int32_t head_dim_v; /* 64, 128 or 256 */
+  int32_t head_dim_v;                    /* 64, 128 or 256 */
   int32_t heads;
   uint32_t flags;                        /* 0 or WAVESMITH_LSE: write lse */
   int32_t slots;                         /* of the partial tensors */
@@ -407,7 +409,7 @@ typedef struct wavesmith_combine {
   uint64_t block_count;
   /* What follows may be left out by `size`. */
   wavesmith_strides out;
-  int64_t lse_head_stride; /* 0 = tokens */
+  int64_t lse_head_stride;               /* 0 = tokens */
 } wavesmith_combine;
 
 WAVESMITH_API wavesmith_status wavesmith_plan_combine(wavesmith_context context,
@@ -431,10 +433,10 @@ WAVESMITH_API wavesmith_status wavesmith_launch_combine(wavesmith_plan plan,
  * queries and keys that are rotated with the same seed keep their scores, outliers are spread. */
 typedef struct wavesmith_quantize {
   size_t size;
-  int32_t input;    /* WAVESMITH_BF16, WAVESMITH_F16 or WAVESMITH_F32 */
-  int32_t head_dim; /* 64, 128, 192 or 256 */
+  int32_t input;     /* WAVESMITH_BF16, WAVESMITH_F16 or WAVESMITH_F32 */
+  int32_t head_dim;  /* 64, 128, 192 or 256 */
   int32_t heads;
-  uint32_t flags;   /* WAVESMITH_DYNAMIC, _SHARED_SCALE, _IN_PARTS, _SHARED_ROPE */
+  uint32_t flags;    /* WAVESMITH_DYNAMIC, _SHARED_SCALE, _IN_PARTS, _SHARED_ROPE */
   int64_t tokens;
   /* What follows may be left out by `size`. */
   uint32_t rotation; /* seed below 2^31; 0 = none */
@@ -463,10 +465,10 @@ WAVESMITH_API wavesmith_status wavesmith_launch_quantize(wavesmith_plan plan,
  * are the caller's to clear. What is not finite does not count. */
 typedef struct wavesmith_amax {
   size_t size;
-  int32_t input;    /* WAVESMITH_BF16, WAVESMITH_F16 or WAVESMITH_F32 */
-  int32_t head_dim; /* 64, 128, 192 or 256 */
+  int32_t input;        /* WAVESMITH_BF16, WAVESMITH_F16 or WAVESMITH_F32 */
+  int32_t head_dim;     /* 64, 128, 192 or 256 */
   int32_t heads;
-  uint32_t flags;   /* 0 or WAVESMITH_SHARED_SCALE */
+  uint32_t flags;       /* 0 or WAVESMITH_SHARED_SCALE */
   int64_t tokens;
   /* What follows may be left out by `size`. */
   uint32_t rotation;    /* seed below 2^31; 0 = none */
@@ -512,7 +514,7 @@ typedef struct wavesmith_pass_options {
                                            WAVESMITH_CAUSAL the last part has no mask either */
   const int32_t *const *segments;       /* host [segment_count]: the cu_seqlens_kv of each
                                            segment, with 0 keys where a sequence has none; copied */
-  uint64_t segment_count;         /* 0 to 4096 */
+  uint64_t segment_count;               /* 0 to 4096 */
 } wavesmith_pass_options;
 
 typedef struct wavesmith_pass_info {
@@ -542,7 +544,7 @@ WAVESMITH_API wavesmith_status wavesmith_pass_finish(wavesmith_pass pass,
 
 typedef struct wavesmith_progress {
   size_t size;
-  uint32_t done; /* kernels ready so far */
+  uint32_t done;      /* kernels ready so far */
   uint32_t total;
   double seconds;     /* since the call began */
   const char *kernel; /* the last one that became ready, "" at first; valid during the call */
@@ -564,9 +566,9 @@ typedef struct wavesmith_prepare_options {
                                                    them */
   uint64_t spec_count;
   wavesmith_progress_function progress;         /* may be null */
-  void *user;                           /* given to it */
-  uint32_t threads;                     /* that compile at once; 0 = the CPUs, at most 8 */
-  uint32_t reserved;                    /* 0 */
+  void *user;                                   /* given to it */
+  uint32_t threads;                             /* that compile at once; 0 = the CPUs, at most 8 */
+  uint32_t reserved;                            /* 0 */
 } wavesmith_prepare_options;
 
 /* Compiles and loads kernels ahead, so that plans and launches find them. The first error ends it;
