@@ -238,7 +238,7 @@ enum { WAVESMITH_BF16 = 1, WAVESMITH_FP8 = 2, WAVESMITH_F16 = 3, WAVESMITH_F32 =
 
 enum {
   WAVESMITH_LENGTHS_ON_HOST = 0,
-  WAVESMITH_LENGTHS_ON_DEVICE = 1 /* WAVESMITH_UNSUPPORTED in this version */
+  WAVESMITH_LENGTHS_ON_DEVICE = 1 /* bounds here, the lengths in device memory at each launch */
 };
 
 /* Bits of wavesmith_attention.flags. */
@@ -306,6 +306,11 @@ typedef struct wavesmith_attention {
   int32_t scales;               /* WAVESMITH_SCALES_... */
   uint32_t rotation;            /* FP8 path: seed below 2^31 that queries and keys are rotated
                                    with before they are quantised; 0 = none */
+  int64_t max_total_q;          /* LENGTHS_ON_DEVICE: total_q is at most this, cu_seqlens_q and
+                                   cu_seqlens_kv are null here and in the buffers, batch is exact,
+                                   inputs are taken as they are (no scales), keys are not split.
+                                   For graphs: captured once, right for every batch within */
+  int64_t max_total_kv;
 } wavesmith_attention;
 
 /* Plans a call. The same description, lengths included, gives the same plan again without work.
@@ -328,6 +333,8 @@ typedef struct wavesmith_attention_buffers {
   const float *descale_q;   /* FP8 inputs or static scales: float32 [heads], or [1] if shared */
   const float *descale_k;   /* [kv_heads] or [1] */
   const float *descale_v;   /* [kv_heads] or [1] */
+  const int32_t *cu_seqlens_q;  /* LENGTHS_ON_DEVICE: device [batch + 1] */
+  const int32_t *cu_seqlens_kv;
 } wavesmith_attention_buffers;
 
 /* Enqueues a plan of wavesmith_plan_attention() and returns: no allocation, compile, lock, file or

@@ -105,6 +105,38 @@ std::int32_t splitsOf(const AttentionPlan &plan) {
   return most;
 }
 
+std::string valuesOf(const AttentionProblem &problem) {
+  const nlohmann::ordered_json values = {
+      {"target", problem.target},
+      {"head_dim", fmt::format("{}x{}", problem.headDimQk, problem.headDimV)},
+      {"heads", problem.heads},
+      {"kv_heads", problem.kvHeads},
+      {"causal", problem.causal}};
+  return values.dump();
+}
+
+/// Lengths that only the device knows: no rule can ask for them.
+Expected<std::shared_ptr<Plan>> buildOnDevice(const Context &context,
+                                              const DispatchRequest &request,
+                                              const wavesmith_attention &attention) {
+  if (request.path == policy::Path::Fp8 && request.problem.dtype != DType::FP8)
+    return Status(StatusCode::Unsupported, "path is 2 (fp8) and the inputs are bf16: nothing is "
+                                           "quantised while lengths are on the device");
+  WAVESMITH_ASSIGN(const DeviceLengthsPlan plan,
+                   planDeviceLengths(request.problem, {.sequences = attention.batch,
+                                                       .queries = attention.max_total_q,
+                                                       .keys = attention.max_total_kv}));
+  const CheckedProblem &checked = plan.checked;
+  Explanation explanation;
+  explanation.path = checked.problem.dtype == DType::FP8 ? WAVESMITH_PATH_FP8 : WAVESMITH_PATH_BF16;
+  explanation.rule = "lengths";
+  explanation.reason = fmt::format("the lengths are on the device, so the inputs stay {}",
+                                   dtypeName(checked.problem.dtype));
+  explanation.values = valuesOf(checked.problem);
+  return std::make_shared<Plan>(Plan::Kind::Attention, context.device, launchList(plan),
+                                std::move(explanation));
+}
+
 /// FP8 inputs: there is nothing to decide.
 Expected<std::shared_ptr<Plan>> buildFp8(const Context &context, const AttentionProblem &problem,
                                          const PlanOptions &options) {
@@ -114,13 +146,7 @@ Expected<std::shared_ptr<Plan>> buildFp8(const Context &context, const Attention
   explanation.rule = "inputs";
   explanation.reason = "the inputs are fp8";
   explanation.splits = splitsOf(plan);
-  explanation.values = nlohmann::ordered_json{
-      {"target", problem.target},
-      {"head_dim", fmt::format("{}x{}", problem.headDimQk, problem.headDimV)},
-      {"heads", plan.checked.problem.heads},
-      {"kv_heads", plan.checked.problem.kvHeads},
-      {"causal",
-       problem.causal}}.dump();
+  explanation.values = valuesOf(plan.checked.problem);
   return std::make_shared<Plan>(Plan::Kind::Attention, context.device, launchList(plan),
                                 std::move(explanation));
 }
@@ -153,6 +179,8 @@ void summarise(const Decisions &decisions, const DispatchPlan &plan, Explanation
 Expected<std::shared_ptr<Plan>> build(const Context &context,
                                       const wavesmith_attention &attention) {
   WAVESMITH_ASSIGN(DispatchRequest request, requestOf(attention, context));
+  if (attention.lengths == WAVESMITH_LENGTHS_ON_DEVICE)
+    return buildOnDevice(context, request, attention);
   WAVESMITH_ASSIGN(request.problem.lengths, lengthsOf(attention));
   const DeviceInfo &device = context.device->info();
   const PlanOptions options{.splits = attention.splits,
@@ -203,6 +231,8 @@ Status readBuffers(const wavesmith_attention_buffers *given, AttentionBuffers &a
   addresses.descaleQ = address(buffers.descale_q);
   addresses.descaleK = address(buffers.descale_k);
   addresses.descaleV = address(buffers.descale_v);
+  addresses.qOffsets = address(buffers.cu_seqlens_q);
+  addresses.kvOffsets = address(buffers.cu_seqlens_kv);
   workspaceBytes = buffers.workspace_bytes;
   return Status::ok();
 }
@@ -243,24 +273,42 @@ Expected<DispatchRequest> requestOf(const wavesmith_attention &attention, const 
   return request;
 }
 
-Status checkLengthArrays(const wavesmith_attention &attention) {
-  if (attention.lengths == WAVESMITH_LENGTHS_ON_DEVICE)
-    return Status(StatusCode::Unsupported,
-                  "lengths on the device are not supported by this version; give cu_seqlens_q and "
-                  "cu_seqlens_kv in host memory (WAVESMITH_LENGTHS_ON_HOST)");
-  if (attention.lengths != WAVESMITH_LENGTHS_ON_HOST)
-    return invalid("lengths is {}; want 0 (on the host)", attention.lengths);
+Status checkLengths(const wavesmith_attention &attention) {
   if (attention.batch < 0 || attention.batch > kMaxTokens)
     return invalid("batch is {}; 0 to {} sequences are supported", attention.batch, kMaxTokens);
-  for (const auto &[name, list] : {std::pair{"cu_seqlens_q", attention.cu_seqlens_q},
-                                   {"cu_seqlens_kv", attention.cu_seqlens_kv}}) {
-    if (attention.batch > 0 && !list)
-      return isNull(name);
-    if (reinterpret_cast<std::uintptr_t>(list) % alignof(std::int32_t) != 0)
-      return invalid("{} is at {}; it must be aligned to 4 bytes", name,
-                     static_cast<const void *>(list));
+  const std::pair<const char *, const std::int32_t *> lists[] = {
+      {"cu_seqlens_q", attention.cu_seqlens_q}, {"cu_seqlens_kv", attention.cu_seqlens_kv}};
+  switch (attention.lengths) {
+  case WAVESMITH_LENGTHS_ON_HOST:
+    if (attention.max_total_q != 0 || attention.max_total_kv != 0)
+      return invalid("max_total_q is {}, max_total_kv {}; both are for lengths on the device",
+                     attention.max_total_q, attention.max_total_kv);
+    for (const auto &[name, list] : lists) {
+      if (attention.batch > 0 && !list)
+        return isNull(name);
+      if (reinterpret_cast<std::uintptr_t>(list) % alignof(std::int32_t) != 0)
+        return invalid("{} is at {}; it must be aligned to 4 bytes", name,
+                       static_cast<const void *>(list));
+    }
+    return Status::ok();
+  case WAVESMITH_LENGTHS_ON_DEVICE:
+    for (const auto &[name, list] : lists)
+      if (list)
+        return invalid("{} is host memory; with lengths on the device it is null here, and device "
+                       "memory in the buffers",
+                       name);
+    if (attention.scales != WAVESMITH_SCALES_NONE)
+      return error(StatusCode::Unsupported,
+                   "scales is {}: nothing is quantised while lengths are on the device; want 0",
+                   attention.scales);
+    if (attention.splits > 1)
+      return error(StatusCode::Unsupported,
+                   "splits is {}: keys are not split while lengths are on the device; want 0 or 1",
+                   attention.splits);
+    return Status::ok();
+  default:
+    return invalid("lengths is {}; want 0 (on the host) or 1 (on the device)", attention.lengths);
   }
-  return Status::ok();
 }
 
 Expected<std::vector<SequenceLength>> lengthsOf(const wavesmith_attention &attention) {
@@ -271,10 +319,10 @@ Expected<std::vector<SequenceLength>> lengthsOf(const wavesmith_attention &atten
 }
 
 Expected<std::shared_ptr<Plan>> planOf(Context &context, const wavesmith_attention &attention) {
-  WAVESMITH_TRY(checkLengthArrays(attention));
+  WAVESMITH_TRY(checkLengths(attention));
   const wavesmith_attention value = keyOf(attention);
-  const auto entries =
-      attention.batch == 0 ? std::size_t{0} : static_cast<std::size_t>(attention.batch) + 1;
+  const bool onHost = attention.lengths == WAVESMITH_LENGTHS_ON_HOST && attention.batch > 0;
+  const std::size_t entries = onHost ? static_cast<std::size_t>(attention.batch) + 1 : 0;
   const PlanCache::Key key{std::as_bytes(std::span(&value, 1)),
                            std::as_bytes(std::span(attention.cu_seqlens_q, entries)),
                            std::as_bytes(std::span(attention.cu_seqlens_kv, entries))};

@@ -17,8 +17,8 @@ Status readBuffers(const wavesmith_attention_buffers *given, AttentionBuffers &a
                    std::uint64_t &workspaceBytes);
 /// What is to be decided and planned, without the lengths.
 Expected<DispatchRequest> requestOf(const wavesmith_attention &attention, const Context &context);
-/// Ok, or why the lengths cannot be read.
-Status checkLengthArrays(const wavesmith_attention &attention);
+/// Ok, or why the lengths cannot be read, or not be left to the device.
+Status checkLengths(const wavesmith_attention &attention);
 /// The lengths of arrays that were found readable.
 Expected<std::vector<SequenceLength>> lengthsOf(const wavesmith_attention &attention);
 

@@ -94,7 +94,10 @@ Expected<std::shared_ptr<Pass>> Pass::create(Context &context,
   auto pass = std::make_shared<Pass>();
   wavesmith_attention last;
   WAVESMITH_TRY(readAttention(options.attention, last));
-  WAVESMITH_TRY(checkLengthArrays(last));
+  WAVESMITH_TRY(checkLengths(last));
+  if (last.lengths != WAVESMITH_LENGTHS_ON_HOST)
+    return error(StatusCode::Unsupported,
+                 "attention.lengths is {}; a pass needs its lengths on the host", last.lengths);
   if (!(last.flags & WAVESMITH_LSE))
     return invalid("attention.flags are 0x{:x}; a pass accumulates by lse and needs WAVESMITH_LSE",
                    last.flags);

@@ -17,6 +17,7 @@
 #include "include/wavesmith/wavesmith.h"
 #include "runtime/capi/Device.h"
 #include "runtime/capi/Handles.h"
+#include "runtime/dispatch/DeviceLengths.h"
 #include "runtime/dispatch/Dispatch.h"
 
 namespace wavesmith::capi {

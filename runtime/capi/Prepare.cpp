@@ -50,7 +50,10 @@ Status addKernelsOf(const Context &context, const wavesmith_attention *given,
     if (plain.dtype != DType::FP8)
       plain.sharedDescales = {};
     WAVESMITH_ASSIGN(const CheckedProblem checked, checkProblem(plain));
-    addAttention(specs, checked.spec, attention.splits);
+    const bool onDevice = attention.lengths == WAVESMITH_LENGTHS_ON_DEVICE;
+    addAttention(specs, checked.spec, onDevice ? 1 : attention.splits);
+    if (onDevice)
+      addOnce(specs, workListSpec(plain.target, plain.causal));
   }
   if (request.path == policy::Path::Bf16 || !request.quantization)
     return Status::ok();

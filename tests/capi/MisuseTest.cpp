@@ -151,8 +151,24 @@ TEST_F(Misuse, OfAttention) {
   EXPECT_TRUE(invalid(with([](auto &a) { a.flags = 1u << 31; }), "flags are 0x80000000"));
   EXPECT_TRUE(invalid(with([](auto &a) { a.flags |= WAVESMITH_SHARED_DESCALE_Q; }), "descales"));
   EXPECT_TRUE(invalid(with([](auto &a) { a.lengths = 7; }), "lengths is 7"));
-  EXPECT_TRUE(refused(with([](auto &a) { a.lengths = WAVESMITH_LENGTHS_ON_DEVICE; }),
-                      WAVESMITH_UNSUPPORTED, "lengths on the device", "host"));
+  const auto onDevice = [&](auto change) {
+    return with([&](auto &a) {
+      a.lengths = WAVESMITH_LENGTHS_ON_DEVICE;
+      a.cu_seqlens_q = a.cu_seqlens_kv = nullptr;
+      a.max_total_q = a.max_total_kv = 1000;
+      change(a);
+    });
+  };
+  EXPECT_TRUE(ok(onDevice([](auto &) {})));
+  EXPECT_TRUE(invalid(onDevice([&](auto &a) { a.cu_seqlens_q = cuQ; }), "cu_seqlens_q", "buffers"));
+  EXPECT_TRUE(invalid(onDevice([](auto &a) { a.max_total_q = -1; }), "-1"));
+  EXPECT_TRUE(refused(onDevice([](auto &a) { a.scales = WAVESMITH_SCALES_DYNAMIC; }),
+                      WAVESMITH_UNSUPPORTED, "scales is 2"));
+  EXPECT_TRUE(
+      refused(onDevice([](auto &a) { a.splits = 2; }), WAVESMITH_UNSUPPORTED, "splits is 2"));
+  EXPECT_TRUE(refused(onDevice([](auto &a) { a.path = WAVESMITH_PATH_FP8; }), WAVESMITH_UNSUPPORTED,
+                      "path is 2"));
+  EXPECT_TRUE(invalid(with([](auto &a) { a.max_total_q = 5; }), "max_total_q is 5"));
   EXPECT_TRUE(invalid(with([](auto &a) { a.batch = -1; }), "batch is -1"));
   EXPECT_TRUE(invalid(with([&](auto &a) { a.batch = big; }), "batch is"));
   EXPECT_TRUE(invalid(with([](auto &a) { a.scale = -1; }), "scale is -1"));

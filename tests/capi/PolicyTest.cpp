@@ -1,5 +1,5 @@
 // Which sequences of a batch take FP8: the policy of the context, the scales of the call, the
-// caller's word. What each path computes: ResultsTest.cpp.
+// caller's word. What each path computes: RowResultsTest.cpp.
 
 #include <nlohmann/json.hpp>
 

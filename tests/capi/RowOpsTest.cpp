@@ -1,5 +1,5 @@
 // The kernels around attention through the C interface, all around the kernels themselves: plans,
-// addresses, refusals. Their results: ResultsTest.cpp.
+// addresses, refusals. Their results: RowResultsTest.cpp.
 
 #include <limits>
 
