@@ -89,10 +89,13 @@ void Allocation::markWritten(std::uint64_t address, std::uint64_t bytes) {
 void Allocation::markUnwritten(std::uint64_t address, std::uint64_t bytes) {
   if (!written_) // a view of the host's memory counts as written
     return;
-  if (fullyWritten()) {
-    fullyWritten_.store(false, std::memory_order_relaxed);
-    for (std::uint64_t i = 0; i < (size_ + 7) / 8; ++i)
-      written_[i].store(0xff, std::memory_order_relaxed);
+  if (fullyWritten()) { // the bits count from when the flag falls, and others are looking
+    const std::lock_guard lock(filling_);
+    if (fullyWritten()) {
+      for (std::uint64_t i = 0; i < (size_ + 7) / 8; ++i)
+        written_[i].store(0xff, std::memory_order_relaxed);
+      fullyWritten_.store(false, std::memory_order_release);
+    }
   }
   for (std::uint64_t i = address - base_; i < address - base_ + bytes; ++i)
     written_[i / 8].fetch_and(static_cast<std::uint8_t>(~(1u << (i % 8))),

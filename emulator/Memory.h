@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 
@@ -34,7 +35,7 @@ public:
   const std::byte *at(std::uint64_t address) const { return data_ + (address - base_); }
 
   /// True when every byte was written: the common case, which spares the bit tests.
-  bool fullyWritten() const { return fullyWritten_.load(std::memory_order_relaxed); }
+  bool fullyWritten() const { return fullyWritten_.load(std::memory_order_acquire); }
   /// Bit i: byte address+i was written; bytes <= 16.
   std::uint32_t written(std::uint64_t address, unsigned bytes) const;
   void markWritten(std::uint64_t address, std::uint64_t bytes);
@@ -51,6 +52,7 @@ private:
   bool owned_ = true;
   std::atomic<std::uint8_t> *written_ = nullptr; ///< one bit per byte
   std::atomic<bool> fullyWritten_{false};
+  std::mutex filling_; ///< of the bits, when they begin to count
 };
 
 class Memory {

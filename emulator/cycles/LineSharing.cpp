@@ -31,21 +31,28 @@ LineSharing::LineSharing(const TraceSampler &sampler) {
   if (!sampler.tracesAll())
     neighbours_ = std::max(2.0, groups / 2);
   std::unordered_map<u64, Part> parts;
+  // Parts are fewer than bytes, so an allocation's do not reach the next one's base.
   const auto partOf = [&](u64 line) {
     const u64 address = line * static_cast<u64>(sampler.architecture().lineBytes);
     const u64 base = sampler.allocationBase(address);
     return base + (address - base) / kPartBytes;
   };
   const bool estimates = traced > 1 && traced < groups;
+  // What most of them touched is known from that alone and says nothing of the lines beside it.
+  const auto isCommon = [&](float count) { return 2 * count > traced; };
   if (estimates)
     for (const auto &[line, count] : touched) {
+      if (isCommon(count))
+        continue;
       Part &part = parts[partOf(line)];
       ++part.lines;
       part.shared += count > 1;
     }
   for (const auto &[line, count] : touched) {
     double readers = count;
-    if (estimates) {
+    if (estimates && isCommon(count)) {
+      readers = groups * count / traced;
+    } else if (estimates) {
       const Part &part = parts[partOf(line)];
       const double alone = 1 - part.shared / part.lines;
       readers = std::max(readers, groups * (1 - std::pow(alone, 1 / (traced - 1))));

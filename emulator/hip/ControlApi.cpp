@@ -29,6 +29,8 @@ int wavesmithEmulatorConfigure(const char *settings) {
 
 int wavesmithEmulatorSampleNext(const double *weights, unsigned long long count) {
   return guarded([&] {
+    if (weights && count > nextWeights().max_size())
+      return fail(hipErrorInvalidValue, "{} weights", count);
     nextWeights().assign(weights, weights ? weights + count : weights);
     return hipSuccess;
   });

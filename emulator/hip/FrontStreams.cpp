@@ -66,6 +66,9 @@ hipError_t Front::submit(hipStream_t handle, Task task) {
     if (stream->capture) {
       if (stream->capture->invalidated)
         return fail(hipErrorStreamCaptureInvalidated, "the stream's capture was invalidated");
+      if (const auto *kernel = std::get_if<KernelTask>(&task); kernel && !kernel->weights.empty())
+        return fail(hipErrorStreamCaptureUnsupported,
+                    "kernel {}: a graph's kernels run in full, not in samples", kernel->kernel);
       stream->capture->append(*stream, std::move(task));
       return hipSuccess;
     }

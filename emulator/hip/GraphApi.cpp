@@ -65,6 +65,9 @@ hipError_t kernelFrom(const hipKernelNodeParams *parameters, Task *task) {
   WAVESMITH_HIP_TRY(Front::get().makeKernel(*function, parameters->gridDim, parameters->blockDim,
                                             parameters->sharedMemBytes, parameters->kernelParams,
                                             parameters->extra, &kernel));
+  if (!kernel.weights.empty())
+    return fail(hipErrorInvalidValue, "kernel {}: a graph's kernels run in full, not in samples",
+                kernel.kernel);
   *task = std::move(kernel);
   return hipSuccess;
 }

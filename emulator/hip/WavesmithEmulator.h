@@ -30,7 +30,7 @@ WAVESMITH_EMULATOR_API int wavesmithEmulatorConfigure(const char *settings);
 /* Of the next kernel that this thread launches only a sample of the workgroups will run, for its
  * modelled time: `weights` says how much work each of the grid's `count` workgroups has, in any
  * unit, x fastest; it is copied. What the other workgroups would have stored is missing. Takes
- * effect once, and needs model=on and replay=sample. Null or none takes it back. */
+ * effect once, not in graphs, and needs model=on and replay=sample. Null or none takes it back. */
 WAVESMITH_EMULATOR_API int wavesmithEmulatorSampleNext(const double *weights,
                                                        unsigned long long count);
 /* Log settings instead of those of WAVESMITH_LOG, in its form. Returns 0, or a HIP error. */

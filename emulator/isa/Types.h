@@ -65,8 +65,9 @@ struct Mode {
   bool dx10Clamp;
   bool fp16Overflow; ///< overflow saturates instead of giving infinity or NaN
   bool ocp;          ///< FP8 is the OCP format (gfx950), else FNUZ
-  bool directed16;   ///< float16 rounds in one direction, not to nearest
+  bool directed16;   ///< float16 and float64 round in one direction, not to nearest
   bool flushes32;    ///< denormal float32 inputs count as zero
+  bool directed32;   ///< float32 rounds in one direction, not to nearest
 };
 
 /// How the bits of an operand are read: decides width, modifiers and denormal handling.

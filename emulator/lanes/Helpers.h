@@ -225,7 +225,7 @@ template <typename T> inline Carry<T> divScale(T s0, T s1, T s2) {
     return {s0 * up, false};
   return {s0, false};
 }
-template <typename T> inline T divFmas(T a, T b, T c, bool scaled) {
+template <typename T> inline T divFmas(T a, T b, T c, bool scaled, bool directed) {
   T sum = sizeof(T) == 4 ? T(__builtin_fmaf(float(a), float(b), float(c)))
                          : T(__builtin_fma(double(a), double(b), double(c)));
   if (!scaled)
@@ -235,14 +235,15 @@ template <typename T> inline T divFmas(T a, T b, T c, bool scaled) {
   const bool up = exponentField(c) > D::kBias;
   const T result = sum * D::power(up ? D::kScale : -D::kScale);
   // A quotient is rounded once: where the sum lies between two denormal numbers, what it lost
-  // decides.
+  // decides. In one direction, twice is once.
   const T least = cast<T>(static_cast<decltype(bitsOf(c))>(1));
   const T off = sum - result * D::power(D::kScale), half = least * D::power(D::kScale) / 2;
   const T product = a * b, total = product + c, seen = total - product;
   const T below = sizeof(T) == 4 ? T(__builtin_fmaf(float(a), float(b), float(-product)))
                                  : T(__builtin_fma(double(a), double(b), double(-product)));
   const T lost = (total - sum) + ((product - (total - seen)) + (c - seen) + below);
-  const bool moves = !up && (off == half || off == -half) && lost != 0 && (lost > 0) == (off > 0);
+  const bool moves =
+      !directed && !up && (off == half || off == -half) && lost != 0 && (lost > 0) == (off > 0);
   return moves ? result + (off > 0 ? least : -least) : result;
 }
 /// float16 has no scaling, so no quotient out of range.

@@ -148,7 +148,7 @@ Status validateWeights(const LaunchConfig &config, const RunOptions &options, u6
                  "that do not wait for each other",
                  config.kernel);
   const auto bad = std::find_if(weights.begin(), weights.end(),
-                                [](double weight) { return !std::isfinite(weight); });
+                                [](double weight) { return !std::isfinite(weight) || weight < 0; });
   if (bad != weights.end())
     return error(StatusCode::InvalidArgument, "kernel {}: weight {} of workgroup {}", config.kernel,
                  *bad, bad - weights.begin());

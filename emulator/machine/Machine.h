@@ -84,7 +84,8 @@ public:
   Mode modeOf(const Wave &wave) const {
     return {((wave.mode >> 9) & 1) != 0,  ((wave.mode >> 8) & 1) != 0,
             ((wave.mode >> 23) & 1) != 0, gfx950(),
-            ((wave.mode >> 2) & 3) != 0,  ((wave.mode >> 4) & 1) == 0};
+            ((wave.mode >> 2) & 3) != 0,  ((wave.mode >> 4) & 1) == 0,
+            (wave.mode & 3) != 0};
   }
   u32 readScalar(const Wave &wave, const Operand &operand) const {
     return operand.kind == OperandKind::Scalar     ? wave.scalar[operand.index]

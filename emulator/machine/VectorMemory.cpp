@@ -102,7 +102,8 @@ void flatAddresses(Machine &machine, Wave &wave, const Inst &inst, PendingOp &op
 }
 
 /// Is it a vector of three elements in every lane, which compilers store as four with any fourth?
-/// landStore leaves that undefined in memory, so whoever uses it is reported.
+/// landStore leaves that undefined in memory, so a kernel that uses it is reported; a host that
+/// reads it is not.
 bool storesThree(const Inst &inst, const PendingOp &op) {
   const Access &access = inst.row->access;
   if (inst.row->use != Use::Store || access.components || access.high || access.bytes < 4)

@@ -195,6 +195,20 @@ TEST_P(Launch, RunsOnlySamplesWhereAsked) {
   ASSERT_EQ(hip->wavesmithEmulatorSampleNext(nullptr, 0), 0);
   ASSERT_TRUE(run(kGroups));
   EXPECT_EQ(modelled()["kernels"][0]["executed"], kGroups + kGroups - 1);
+  EXPECT_NE(hip->wavesmithEmulatorSampleNext(weights.data(), 1ull << 61), 0);
+  // A graph would leave its results out at every replay.
+  ASSERT_EQ(hip->wavesmithEmulatorSampleNext(weights.data(), kGroups), 0);
+  auto stream = Stream::create(hip);
+  ASSERT_TRUE(stream);
+  ASSERT_EQ(hip->hipStreamBeginCapture(stream->get(), hipStreamCaptureModeRelaxed), hipSuccess);
+  EXPECT_THAT(launch(*hip, kernel("store"), {{kGroups, 1, 1}, {64, 1, 1}}, arguments, stream->get())
+                  .message(),
+              testing::HasSubstr("in full"));
+  hipGraph_t graph = nullptr;
+  ASSERT_EQ(hip->hipStreamEndCapture(stream->get(), &graph), hipSuccess);
+  ASSERT_EQ(hip->hipGraphDestroy(graph), hipSuccess);
+  ASSERT_TRUE(run(kGroups));
+  EXPECT_EQ(modelled()["kernels"][0]["executed"], kGroups);
   ASSERT_EQ(hip->wavesmithEmulatorConfigure("model=off"), 0);
 }
 

@@ -10,7 +10,6 @@
 // Needs llvm-mc and ld.lld; without them the tests are skipped.
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -20,11 +19,13 @@
 #include <gtest/gtest.h>
 
 #include "emulator/Emulator.h"
+#include "tests/device/Assembler.h"
 
 namespace wavesmith::emulator {
 namespace {
 
 namespace fs = std::filesystem;
+namespace test = wavesmith::test;
 
 struct Expectation {
   std::uint32_t block = 64, grid = 1;
@@ -36,9 +37,9 @@ struct Expectation {
   std::vector<std::pair<std::size_t, std::uint32_t>> out;
 };
 
-Expectation parse(const fs::path &file) {
+Expectation parse(const std::string &source) {
   Expectation e;
-  std::ifstream stream(file);
+  std::istringstream stream(source);
   for (std::string line; std::getline(stream, line);) {
     if (line.rfind("// ", 0) != 0)
       continue;
@@ -73,8 +74,6 @@ Expectation parse(const fs::path &file) {
     e.orders = {"default"};
   return e;
 }
-
-bool run(const std::string &command) { return std::system(command.c_str()) == 0; }
 
 struct Outcome {
   std::string faults; ///< their texts, a line each
@@ -112,23 +111,6 @@ void execute(const CodeObject &code, const Expectation &expected, const RunOptio
   ASSERT_TRUE((*device)->read(*out, std::as_writable_bytes(std::span(outcome.out))));
 }
 
-void assemble(const fs::path &file, const std::string &target, std::vector<std::byte> &bytes) {
-  const fs::path base =
-      fs::temp_directory_path() / (file.stem().string() + "." + std::to_string(::getpid()) + ".s");
-  const std::string object = base.string() + ".o", linked = base.string() + ".co";
-  ASSERT_TRUE(run(std::string(WAVESMITH_LLVM_MC) +
-                  " -I " WAVESMITH_ASSEMBLY_DIR " -triple=amdgcn-amd-amdhsa -mcpu=" + target +
-                  " -filetype=obj " + file.string() + " -o " + object));
-  ASSERT_TRUE(run(std::string(WAVESMITH_LD_LLD) + " -shared " + object + " -o " + linked));
-  std::ifstream stream(linked, std::ios::binary);
-  std::vector<char> text((std::istreambuf_iterator<char>(stream)), {});
-  bytes.resize(text.size());
-  std::transform(text.begin(), text.end(), bytes.begin(),
-                 [](char c) { return static_cast<std::byte>(c); });
-  fs::remove(object);
-  fs::remove(linked);
-}
-
 /// One target, one order: what fires, what comes out, and that neither depends on host threads.
 void check(const CodeObject &code, const Expectation &expected, const std::string &orderText) {
   RunOptions options;
@@ -163,14 +145,16 @@ class Assembly : public testing::TestWithParam<fs::path> {};
 
 TEST_P(Assembly, RunsAsItsCommentsSay) {
   const fs::path &file = GetParam();
-  if (!fs::exists(WAVESMITH_LLVM_MC) || !fs::exists(WAVESMITH_LD_LLD))
-    GTEST_SKIP() << "llvm-mc or ld.lld not found at " << WAVESMITH_LLVM_MC << ", "
-                 << WAVESMITH_LD_LLD;
-  const Expectation expected = parse(file);
+  if (const auto missing = test::assemblerMissing())
+    GTEST_SKIP() << *missing;
+  std::ifstream stream(file);
+  const std::string source((std::istreambuf_iterator<char>(stream)), {});
+  const Expectation expected = parse(source);
   ASSERT_NE(expected.clean, !expected.faultKind.empty()) << "want CLEAN or FAULT, not both";
   for (const std::string &target : expected.targets) {
-    std::vector<std::byte> bytes;
-    ASSERT_NO_FATAL_FAILURE(assemble(file, target, bytes));
+    const std::vector<std::byte> bytes =
+        test::assemble(source, target, 6, "-I " WAVESMITH_ASSEMBLY_DIR);
+    ASSERT_FALSE(bytes.empty());
     auto code = CodeObject::parse(bytes, file.filename().string());
     ASSERT_TRUE(code) << code.status().message();
     for (const std::string &order : expected.orders) {

@@ -1,5 +1,8 @@
 // Device memory: exact ranges, guards, sparseness, messages.
 
+#include <atomic>
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -77,6 +80,33 @@ TEST(Memory, RefusesBadRequests) {
   EXPECT_FALSE((*device)->allocate(std::uint64_t{1} << 62));
   EXPECT_THAT(Device::create({"gfx90a"}).status().message(),
               HasSubstr("expected gfx942 or gfx950"));
+}
+
+TEST(Allocation, IsNeverUnwrittenWhereOthersLook) {
+  constexpr std::uint64_t kBytes = 8 << 20;
+  for (int round = 0; round < 20; ++round) {
+    Memory memory;
+    auto base = memory.allocate(kBytes, 256);
+    ASSERT_TRUE(base);
+    Allocation &allocation = *memory.find(*base);
+    allocation.markWritten(*base, kBytes);
+    std::atomic<bool> looks{false}, stops{false};
+    int missed = 0;
+    std::thread other([&] {
+      while (!stops) {
+        missed += !allocation.written(*base, 1);
+        looks = true;
+      }
+    });
+    while (!looks)
+      ;
+    allocation.markUnwritten(*base + kBytes - 1, 1);
+    stops = true;
+    other.join();
+    ASSERT_EQ(missed, 0);
+    EXPECT_FALSE(allocation.written(*base + kBytes - 1, 1));
+    EXPECT_TRUE(allocation.written(*base + kBytes - 2, 1));
+  }
 }
 
 } // namespace
