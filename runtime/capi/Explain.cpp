@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/capi/Plan.h"
+#include "runtime/dispatch/DecisionJson.h"
 
 namespace wavesmith::capi {
 namespace {
@@ -23,29 +24,6 @@ std::string_view pathText(std::int32_t path) {
   }
 }
 
-Json valuesJson(const policy::Values &values) {
-  Json json = Json::object();
-  for (const policy::Variable &variable : policy::variables())
-    std::visit([&](const auto &value) { json[std::string(variable.name)] = value; },
-               variable.get(values));
-  return json;
-}
-
-Json choiceJson(const Decisions::Choice &choice) {
-  const policy::Decision &decision = choice.decision;
-  Json flips = Json::array();
-  for (const policy::Flip &flip : decision.flips)
-    flips.push_back({{"variable", flip.variable},
-                     {"value", flip.value},
-                     {"path", policy::pathName(flip.path)},
-                     {"rule", flip.rule}});
-  return {{"path", policy::pathName(decision.path)},
-          {"rule", decision.rule},
-          {"reason", decision.reason},
-          {"values", valuesJson(choice.values)},
-          {"flips", std::move(flips)}};
-}
-
 } // namespace
 
 Expected<const char *> Plan::explain() {
@@ -60,13 +38,7 @@ Expected<const char *> Plan::explain() {
       {"sequences", Json::array()}};
   if (e.decisions) {
     json["policy"] = {{"name", e.policy}, {"origin", e.policyOrigin}};
-    for (const Decisions::Choice &choice : e.decisions->choices) {
-      Json one = choiceJson(choice);
-      if (e.decisions->choices.size() == 1)
-        json.update(one);
-      one["sequences"] = choice.sequences;
-      json["sequences"].push_back(std::move(one));
-    }
+    putDecisions(*e.decisions, json);
   }
   json["device"] = device_->info().name;
   json["target"] = device_->info().target;
@@ -76,20 +48,14 @@ Expected<const char *> Plan::explain() {
   json["kernels"] = Json::array();
   for (const ResolvedKernel &kernel : loaded_->kernels()) {
     const KernelSpec &spec = kernel.kernel->spec();
-    int launches = 0;
-    std::uint64_t bytes = 0;
-    for (const LaunchStep &step : loaded_->list().steps)
-      if (step.spec == spec) {
-        ++launches;
-        bytes += step.bytesMoved;
-      }
+    const LaunchList::Share share = loaded_->list().shareOf(spec);
     json["kernels"].push_back({{"name", kernel.kernel->info().name},
                                {"spec", spec.text()},
                                {"key", spec.key()},
                                {"provider", kernel.provider},
                                {"compile_ms", kernel.compileMs},
-                               {"launches", launches},
-                               {"bytes_moved", bytes}});
+                               {"launches", share.launches},
+                               {"bytes_moved", share.bytesMoved}});
   }
   explained_ = json.dump();
   return explained_.c_str();

@@ -106,6 +106,16 @@ std::vector<KernelSpec> LaunchList::kernels() const {
   return specs;
 }
 
+LaunchList::Share LaunchList::shareOf(const KernelSpec &spec) const {
+  Share share;
+  for (const LaunchStep &step : steps)
+    if (step.spec == spec) {
+      ++share.launches;
+      share.bytesMoved += step.bytesMoved;
+    }
+  return share;
+}
+
 std::uint64_t LaunchList::bytesMoved() const {
   std::uint64_t sum = 0;
   for (const LaunchStep &step : steps)

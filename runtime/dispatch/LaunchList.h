@@ -104,6 +104,12 @@ struct LaunchList {
   /// Every kernel once, in the order of the steps.
   std::vector<KernelSpec> kernels() const;
   std::uint64_t bytesMoved() const;
+  /// What the list does with one kernel.
+  struct Share {
+    int launches = 0;
+    std::uint64_t bytesMoved = 0;
+  };
+  Share shareOf(const KernelSpec &spec) const;
 
 private:
   /// A step with an empty grid is none.

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "runtime/cache/KernelStore.h"
+#include "runtime/dispatch/DecisionJson.h"
 #include "runtime/dispatch/Dispatch.h"
 #include "runtime/support/Status.h"
 #include "tools/wavesmith/Arguments.h"
@@ -21,28 +22,6 @@ namespace {
 
 using policy::Path;
 using policy::Policy;
-
-Json valuesJson(const policy::Values &values) {
-  Json json = Json::object();
-  for (const policy::Variable &variable : policy::variables())
-    std::visit([&](const auto &value) { json[variable.name] = value; }, variable.get(values));
-  return json;
-}
-
-Json decisionJson(const Decisions::Choice &choice) {
-  const policy::Decision &decision = choice.decision;
-  Json flips = Json::array();
-  for (const policy::Flip &flip : decision.flips)
-    flips.push_back({{"variable", flip.variable},
-                     {"value", flip.value},
-                     {"path", policy::pathName(flip.path)},
-                     {"rule", flip.rule}});
-  return {{"path", policy::pathName(decision.path)},
-          {"rule", decision.rule},
-          {"reason", decision.reason},
-          {"values", valuesJson(choice.values)},
-          {"flips", std::move(flips)}};
-}
 
 std::string row(std::string_view label, std::string_view text) {
   return fmt::format("{:<10} {}\n", label, text);
@@ -200,40 +179,27 @@ private:
     result.text = row("policy", policy.name() == policy.origin()
                                     ? policy.name()
                                     : fmt::format("{} ({})", policy.name(), policy.origin()));
-    Json sequences = Json::array();
-    for (const Decisions::Choice &choice : decisions.choices) {
-      Json decision = decisionJson(choice);
-      if (one)
-        result.json.update(decision);
-      decision["sequences"] = choice.sequences;
-      sequences.push_back(std::move(decision));
+    for (const Decisions::Choice &choice : decisions.choices)
       result.text += decisionText(choice, !one);
-    }
+    putDecisions(decisions, result.json);
     if (path)
       result.json["path"] = mixed ? "mixed" : policy::pathName(*path);
-    result.json["sequences"] = std::move(sequences);
     result.json["kernels"] = Json::array();
     for (const KernelSpec &spec : list.kernels()) {
       const std::string_view provider = kernels.wouldServe(spec);
-      int launches = 0;
-      std::uint64_t bytes = 0;
-      for (const LaunchStep &step : list.steps)
-        if (step.spec == spec) {
-          ++launches;
-          bytes += step.bytesMoved;
-        }
+      const LaunchList::Share share = list.shareOf(spec);
       result.json["kernels"].push_back({{"name", spec.kernelName()},
                                         {"spec", spec.text()},
                                         {"key", spec.key()},
                                         {"provider", provider},
-                                        {"launches", launches},
-                                        {"bytes_moved", bytes}});
+                                        {"launches", share.launches},
+                                        {"bytes_moved", share.bytesMoved}});
       constexpr double kMegabyte = 1e6;
-      result.text +=
-          row("kernel",
-              fmt::format("{} ({}{}, {:.1f} MB)", spec.kernelName(), provider,
-                          launches == 1 ? std::string() : fmt::format(", {} launches", launches),
-                          static_cast<double>(bytes) / kMegabyte));
+      result.text += row("kernel", fmt::format("{} ({}{}, {:.1f} MB)", spec.kernelName(), provider,
+                                               share.launches == 1
+                                                   ? std::string()
+                                                   : fmt::format(", {} launches", share.launches),
+                                               static_cast<double>(share.bytesMoved) / kMegabyte));
     }
     result.json["workspace_bytes"] = list.workspaceBytes;
     if (!list.steps.empty())
