@@ -23,15 +23,6 @@ template <typename... Args> Status invalid(fmt::format_string<Args...> format, A
   return error(StatusCode::InvalidArgument, format, std::forward<Args>(args)...);
 }
 
-TensorStrides stridesOf(const wavesmith_strides &strides) {
-  TensorStrides result;
-  if (strides.row != 0)
-    result.row = strides.row;
-  if (strides.head != 0)
-    result.head = strides.head;
-  return result;
-}
-
 Expected<std::optional<Fp8Format>> formatOf(std::int32_t format) {
   switch (format) {
   case WAVESMITH_FP8_NONE:
@@ -209,6 +200,15 @@ Expected<std::shared_ptr<Plan>> build(const Context &context,
 
 } // namespace
 
+TensorStrides tensorStrides(const wavesmith_strides &strides) {
+  TensorStrides result;
+  if (strides.row != 0)
+    result.row = strides.row;
+  if (strides.head != 0)
+    result.head = strides.head;
+  return result;
+}
+
 Status readAttention(const wavesmith_attention *given, wavesmith_attention &attention) {
   WAVESMITH_TRY(readStruct(given, attention, offsetof(wavesmith_attention, scale), "attention"));
   if (attention.flags & ~kFlags)
@@ -263,10 +263,10 @@ Expected<DispatchRequest> requestOf(const wavesmith_attention &attention, const 
   problem.kvHeads = attention.kv_heads;
   if (attention.scale != 0)
     problem.scale = attention.scale;
-  problem.q = stridesOf(attention.q);
-  problem.k = stridesOf(attention.k);
-  problem.v = stridesOf(attention.v);
-  problem.out = stridesOf(attention.out);
+  problem.q = tensorStrides(attention.q);
+  problem.k = tensorStrides(attention.k);
+  problem.v = tensorStrides(attention.v);
+  problem.out = tensorStrides(attention.out);
   if (attention.lse_head_stride != 0)
     problem.lseHeadStride = attention.lse_head_stride;
   WAVESMITH_TRY(addChoice(attention, request));
@@ -334,7 +334,7 @@ Expected<std::shared_ptr<Plan>> planOf(Context &context, const wavesmith_attenti
   } else {
     WAVESMITH_ASSIGN(plan, build(context, attention));
     counters.plans.fetch_add(1, std::memory_order_relaxed);
-    const std::uint64_t bytes = plan->hostBytes();
+    const std::uint64_t bytes = plan->memoryBytes();
     plan = context.plans.add(key, hash, std::move(plan), bytes);
   }
   if (!(attention.flags & WAVESMITH_DEFER))
@@ -374,9 +374,6 @@ wavesmith_status wavesmith_launch_attention(wavesmith_plan plan,
       WAVESMITH_TRY(readBuffers(buffers, addresses, workspaceBytes));
       return found->launch(addresses, workspaceBytes, static_cast<hipStream_t>(stream));
     };
-    Status status = launch();
-    if (!status.isOk())
-      found->device().counters.refusals.fetch_add(1, std::memory_order_relaxed);
-    return status;
+    return counted(found->device(), launch());
   });
 }

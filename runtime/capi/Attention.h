@@ -10,6 +10,8 @@
 
 namespace wavesmith::capi {
 
+/// 0 is packed.
+TensorStrides tensorStrides(const wavesmith_strides &strides);
 /// Copies the caller's struct and checks what needs no context.
 Status readAttention(const wavesmith_attention *given, wavesmith_attention &attention);
 /// The same for the addresses of a launch.

@@ -5,7 +5,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "runtime/capi/Call.h"
@@ -76,12 +75,23 @@ Expected<KernelStoreOptions> storeOptions(const wavesmith_context_options &optio
 
 /// Contexts with equal cache options share a store: eight devices of a process compile once.
 std::shared_ptr<KernelStore> sharedStore(KernelStoreOptions options) {
-  using Key = std::tuple<std::string, std::vector<std::string>, bool, std::string, std::string>;
   static std::mutex mutex;
-  static auto &stores = *new std::map<Key, std::weak_ptr<KernelStore>>; // outlives every caller
-  const Key key{options.disk ? options.disk->directory : "", options.bundles.directories,
-                options.jit.allowed, options.jit.compilerLibrary,
-                options.jit.compile.templateDirectory};
+  // Outlives every caller.
+  static auto &stores = *new std::map<std::vector<std::string>, std::weak_ptr<KernelStore>>;
+  const RedisAddress remote = options.remote ? options.remote->address : RedisAddress();
+  std::vector<std::string> key = {
+      options.disk ? options.disk->directory : "",
+      fmt::format("{} {} {} {} {} {} {}", options.disk ? options.disk->maxBytes : 0,
+                  options.jit.allowed, options.verifiedOnly, options.bundles.anyToolchain,
+                  remote.port, remote.database,
+                  options.remote ? options.remote->timeout.count() : 0),
+      remote.host,
+      remote.password,
+      options.jit.compilerLibrary,
+      options.jit.compile.templateDirectory,
+      options.jit.compile.dumpDirectory,
+      options.jit.compile.reproducerDirectory};
+  key.insert(key.end(), options.bundles.directories.begin(), options.bundles.directories.end());
   const std::lock_guard lock(mutex);
   std::weak_ptr<KernelStore> &known = stores[key];
   std::shared_ptr<KernelStore> store = known.lock();

@@ -44,4 +44,25 @@ Status checkStream(const HipTable &table, hipStream_t stream) {
   return Status::ok();
 }
 
+Status checkWorkspace(std::string_view whose, std::uint64_t need, std::uint64_t workspace,
+                      std::uint64_t bytes) {
+  if (workspace == 0)
+    return error(StatusCode::InvalidArgument, "the workspace is null; the {} needs {} bytes", whose,
+                 need);
+  if (workspace % kWorkspaceAlignment != 0)
+    return error(StatusCode::InvalidArgument,
+                 "the workspace is at 0x{:x}; it must be aligned to {} bytes", workspace,
+                 kWorkspaceAlignment);
+  if (bytes < need)
+    return error(StatusCode::InvalidArgument, "the workspace has {} bytes; the {} needs {}", bytes,
+                 whose, need);
+  return Status::ok();
+}
+
+Status counted(Device &device, Status status) {
+  if (!status.isOk())
+    device.counters.refusals.fetch_add(1, std::memory_order_relaxed);
+  return status;
+}
+
 } // namespace wavesmith::capi

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "runtime/capi/WorkspaceOwners.h"
 #include "runtime/dispatch/LoadedLaunchList.h"
@@ -56,6 +57,12 @@ private:
   hipError_t error_ = hipSuccess;
   const char *call_ = "hipGetDevice";
 };
+
+/// Ok, or why that workspace cannot be used; `whose`: "plan" or "pass".
+Status checkWorkspace(std::string_view whose, std::uint64_t need, std::uint64_t workspace,
+                      std::uint64_t bytes);
+/// The status of a call that enqueues, counted when it is a refusal.
+Status counted(Device &device, Status status);
 
 /// Ok, or why work of this device cannot go to the stream.
 Status checkStream(const HipTable &table, hipStream_t stream);

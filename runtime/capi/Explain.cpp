@@ -57,7 +57,7 @@ Expected<const char *> Plan::explain() {
                                {"launches", share.launches},
                                {"bytes_moved", share.bytesMoved}});
   }
-  explained_ = json.dump();
+  explained_ = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   return explained_.c_str();
 }
 

@@ -58,10 +58,11 @@ public:
                    kindName(kind_));
     std::uint32_t index = 0;
     if (free_.empty()) {
-      if (used_ % kChunk == 0)
+      if (used_ % kChunk == 0) {
+        // Room for all of them once destroyed: giving up a slot must not fail.
+        free_.reserve(used_ + kChunk);
         chunks_[used_ / kChunk].store(new Slot[kChunk], std::memory_order_release);
-      // Room for it once destroyed: giving up a slot must not fail.
-      free_.reserve(used_ + 1);
+      }
       index = used_++;
     } else {
       index = free_.back();

@@ -36,9 +36,9 @@ public:
 
   Status upload(std::uint64_t workspace, std::uint64_t bytes, hipStream_t stream) const {
     WAVESMITH_TRY(checkWorkspace(workspace, bytes));
-    for (const Part *part : distinct())
+    for (const Part &part : distinct_)
       WAVESMITH_TRY(
-          part->plan->upload(workspace + part->workspace, part->plan->workspaceBytes(), stream));
+          part.plan->upload(workspace + part.workspace, part.plan->workspaceBytes(), stream));
     return Status::ok();
   }
 
@@ -62,10 +62,10 @@ private:
   Status run(const Part &part, bool first, AttentionBuffers buffers, std::uint64_t bytes,
              hipStream_t stream) const;
   Status checkWorkspace(std::uint64_t workspace, std::uint64_t bytes) const;
-  std::vector<const Part *> distinct() const;
 
   std::vector<Part> segments_;
   Part last_;
+  std::vector<Part> distinct_;  ///< of these, each plan once
   std::shared_ptr<Plan> merge_; ///< of a part in the workspace into out; none without segments
   std::uint64_t partOut_ = 0, partLse_ = 0, workspaceBytes_ = 0;
   std::uint32_t launches_ = 0;
@@ -79,13 +79,12 @@ Expected<Pass::Part> Pass::part(Context &context, const wavesmith_attention &att
     return plan.status().withContext(name);
   made.plan = *std::move(plan);
   launches_ += made.plan->launches();
-  for (const Part &other : segments_)
-    if (other.plan == made.plan) {
-      made.workspace = other.workspace;
-      return made;
-    }
+  for (const Part &other : distinct_)
+    if (other.plan == made.plan)
+      return other;
   made.workspace = workspaceBytes_;
   workspaceBytes_ = alignWorkspace(workspaceBytes_ + made.plan->workspaceBytes());
+  distinct_.push_back(made);
   return made;
 }
 
@@ -149,28 +148,9 @@ Expected<std::shared_ptr<Pass>> Pass::create(Context &context,
   return pass;
 }
 
-std::vector<const Pass::Part *> Pass::distinct() const {
-  std::vector<const Part *> parts;
-  const auto add = [&](const Part &part) {
-    if (std::ranges::none_of(parts, [&](const Part *other) { return other->plan == part.plan; }))
-      parts.push_back(&part);
-  };
-  std::ranges::for_each(segments_, add);
-  add(last_);
-  return parts;
-}
-
 Status Pass::checkWorkspace(std::uint64_t workspace, std::uint64_t bytes) const {
-  if (workspaceBytes_ == 0)
-    return Status::ok();
-  if (workspace == 0)
-    return invalid("the workspace is null; the pass needs {} bytes", workspaceBytes_);
-  if (workspace % kWorkspaceAlignment != 0)
-    return invalid("the workspace is at 0x{:x}; it must be aligned to {} bytes", workspace,
-                   kWorkspaceAlignment);
-  if (bytes < workspaceBytes_)
-    return invalid("the workspace has {} bytes; the pass needs {}", bytes, workspaceBytes_);
-  return Status::ok();
+  return workspaceBytes_ == 0 ? Status::ok()
+                              : capi::checkWorkspace("pass", workspaceBytes_, workspace, bytes);
 }
 
 Status Pass::run(const Part &part, bool first, AttentionBuffers buffers, std::uint64_t bytes,
@@ -193,7 +173,7 @@ Status Pass::run(const Part &part, bool first, AttentionBuffers buffers, std::ui
   }
   buffers.workspace = workspace + part.workspace;
   WAVESMITH_TRY(part.plan->launch(buffers, part.plan->workspaceBytes(), stream));
-  return first ? Status::ok() : merge_->launch(merging, 0, stream);
+  return first ? Status::ok() : merge_->launch(merging, 0, stream, /*counts=*/false);
 }
 
 HandleTable<Pass> &passes() {
@@ -214,10 +194,7 @@ template <typename Body>
 wavesmith_status withPass(const char *function, wavesmith_pass pass, Body &&body) {
   return call(function, [&]() -> Status {
     WAVESMITH_ASSIGN(const auto found, use(pass));
-    Status status = body(*found);
-    if (!status.isOk())
-      found->device().counters.refusals.fetch_add(1, std::memory_order_relaxed);
-    return status;
+    return counted(found->device(), body(*found));
   });
 }
 
@@ -236,13 +213,16 @@ wavesmith_status wavesmith_pass_begin(wavesmith_context context,
       return isNull("pass");
     wavesmith_pass_options given;
     WAVESMITH_TRY(readStruct(options, given, sizeof given, "options"));
-    WAVESMITH_ASSIGN(std::shared_ptr<Pass> made, Pass::create(*found, given));
+    WAVESMITH_ASSIGN(const std::shared_ptr<Pass> made, Pass::create(*found, given));
+    WAVESMITH_ASSIGN(const std::uint64_t handle, passes().add(made));
     if (info) {
       wavesmith_pass_info filled{};
       made->fill(filled);
-      WAVESMITH_TRY(writeStruct(info, filled, "info"));
+      if (Status status = writeStruct(info, filled, "info"); !status.isOk()) {
+        passes().remove(handle);
+        return status;
+      }
     }
-    WAVESMITH_ASSIGN(const std::uint64_t handle, passes().add(std::move(made)));
     *pass = reinterpret_cast<wavesmith_pass>(handle);
     return Status::ok();
   });

@@ -19,6 +19,29 @@ std::uint64_t imageBytes(const LaunchList &list) {
   return bytes;
 }
 
+/// Weights are for tools that sample launches.
+LaunchList withoutWeights(LaunchList list) {
+  for (LaunchStep &step : list.steps)
+    step.weights = {};
+  return list;
+}
+
+std::uint64_t memoryOf(const LaunchList &list, const Explanation &explanation) {
+  std::uint64_t bytes = sizeof(Plan) + imageBytes(list);
+  for (const LaunchStep &step : list.steps)
+    bytes += sizeof step + step.arguments.size() + step.addresses.size() * sizeof(AddressPlace);
+  if (!explanation.decisions)
+    return bytes;
+  for (const Decisions::Choice &choice : explanation.decisions->choices) {
+    const policy::Decision &decision = choice.decision;
+    bytes += sizeof choice + choice.sequences.size() * sizeof(std::size_t) + decision.rule.size() +
+             decision.reason.size();
+    for (const policy::Flip &flip : decision.flips)
+      bytes += sizeof flip + flip.variable.size() + flip.value.size() + flip.rule.size();
+  }
+  return bytes;
+}
+
 std::uint32_t bindingsOf(const LaunchList &list) {
   std::uint32_t bits = 0;
   for (const LaunchStep &step : list.steps)
@@ -47,9 +70,10 @@ const char *planKindName(Plan::Kind kind) {
 
 Plan::Plan(Kind kind, std::shared_ptr<Device> device, LaunchList list, Explanation explanation)
     : kind_(kind), device_(std::move(device)), id_(nextId()), explanation_(std::move(explanation)),
-      workspaceBytes_(list.workspaceBytes), hostBytes_(imageBytes(list)),
+      workspaceBytes_(list.workspaceBytes), listBytes_(imageBytes(list)),
+      memoryBytes_(memoryOf(list, explanation_)),
       launches_(static_cast<std::uint32_t>(list.steps.size())), bindings_(bindingsOf(list)),
-      kernels_(list.kernels()), list_(std::move(list)) {}
+      kernels_(list.kernels()), list_(withoutWeights(std::move(list))) {}
 
 Status Plan::makeReady() {
   if (ready())
@@ -76,25 +100,11 @@ Status Plan::checkReady() const {
                 "wavesmith_prepare first");
 }
 
-Status Plan::checkWorkspace(std::uint64_t workspace, std::uint64_t bytes) const {
-  if (workspace == 0)
-    return error(StatusCode::InvalidArgument, "the workspace is null; the plan needs {} bytes",
-                 workspaceBytes_);
-  if (workspace % kWorkspaceAlignment != 0)
-    return error(StatusCode::InvalidArgument,
-                 "the workspace is at 0x{:x}; it must be aligned to {} bytes", workspace,
-                 kWorkspaceAlignment);
-  if (bytes < workspaceBytes_)
-    return error(StatusCode::InvalidArgument, "the workspace has {} bytes; the plan needs {}",
-                 bytes, workspaceBytes_);
-  return Status::ok();
-}
-
 Status Plan::upload(std::uint64_t workspace, std::uint64_t bytes, hipStream_t stream) {
   WAVESMITH_TRY(checkReady());
   if (workspaceBytes_ == 0)
     return Status::ok();
-  WAVESMITH_TRY(checkWorkspace(workspace, bytes));
+  WAVESMITH_TRY(checkWorkspace("plan", workspaceBytes_, workspace, bytes));
   WAVESMITH_TRY(checkStream(device_->table(), stream));
   const DeviceScope scope(device_->table());
   WAVESMITH_TRY(scope.status());
@@ -106,15 +116,15 @@ Status Plan::upload(std::uint64_t workspace, std::uint64_t bytes, hipStream_t st
 }
 
 Status Plan::launch(const AttentionBuffers &buffers, std::uint64_t workspaceBytes,
-                    hipStream_t stream) {
+                    hipStream_t stream, bool counts) {
   WAVESMITH_TRY(checkReady());
   if (launches_ == 0)
     return Status::ok();
   if (workspaceBytes_ > 0) {
-    WAVESMITH_TRY(checkWorkspace(buffers.workspace, workspaceBytes));
+    WAVESMITH_TRY(checkWorkspace("plan", workspaceBytes_, buffers.workspace, workspaceBytes));
     using Answer = WorkspaceOwners::Answer;
     const Answer owner =
-        hostBytes_ > 0 ? device_->owners.ask(buffers.workspace, id_) : Answer::Owned;
+        listBytes_ > 0 ? device_->owners.ask(buffers.workspace, id_) : Answer::Owned;
     if (owner == Answer::Never || owner == Answer::Other) [[unlikely]]
       return error(StatusCode::InvalidArgument,
                    "the workspace at 0x{:x} holds {}; wavesmith_upload puts this plan's there",
@@ -124,8 +134,12 @@ Status Plan::launch(const AttentionBuffers &buffers, std::uint64_t workspaceByte
   WAVESMITH_TRY(checkStream(device_->table(), stream));
   const DeviceScope scope(device_->table());
   WAVESMITH_TRY(scope.status());
+  // Without lists of its own it makes them there: what another plan's upload left is gone.
+  if (workspaceBytes_ > 0 && listBytes_ == 0)
+    device_->owners.set(buffers.workspace, id_);
   WAVESMITH_TRY(ready()->launch(buffers, stream));
-  device_->counters.launches.fetch_add(1, std::memory_order_relaxed);
+  if (counts)
+    device_->counters.launches.fetch_add(1, std::memory_order_relaxed);
   return Status::ok();
 }
 
@@ -156,13 +170,16 @@ Expected<HandleTable<Plan>::Use> use(wavesmith_plan plan) {
   return found;
 }
 
-Status giveOut(std::shared_ptr<Plan> made, wavesmith_plan *plan, wavesmith_plan_info *info) {
+Status giveOut(const std::shared_ptr<Plan> &made, wavesmith_plan *plan, wavesmith_plan_info *info) {
+  WAVESMITH_ASSIGN(const std::uint64_t handle, plans().add(made));
   if (info) {
     wavesmith_plan_info filled{};
     made->fill(filled);
-    WAVESMITH_TRY(writeStruct(info, filled, "info"));
+    if (Status status = writeStruct(info, filled, "info"); !status.isOk()) {
+      plans().remove(handle);
+      return status;
+    }
   }
-  WAVESMITH_ASSIGN(const std::uint64_t handle, plans().add(std::move(made)));
   *plan = reinterpret_cast<wavesmith_plan>(handle);
   return Status::ok();
 }
@@ -202,10 +219,8 @@ wavesmith_status wavesmith_upload(wavesmith_plan plan, void *workspace, uint64_t
                                   void *stream) {
   return call("wavesmith_upload", [&]() -> Status {
     WAVESMITH_ASSIGN(const auto found, use(plan));
-    Status status = found->upload(reinterpret_cast<std::uint64_t>(workspace), workspace_bytes,
-                                  static_cast<hipStream_t>(stream));
-    if (!status.isOk())
-      found->device().counters.refusals.fetch_add(1, std::memory_order_relaxed);
-    return status;
+    return counted(found->device(),
+                   found->upload(reinterpret_cast<std::uint64_t>(workspace), workspace_bytes,
+                                 static_cast<hipStream_t>(stream)));
   });
 }

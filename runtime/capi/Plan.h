@@ -46,8 +46,8 @@ public:
   Status makeReady();
   const std::vector<KernelSpec> &kernels() const { return kernels_; }
   std::uint64_t workspaceBytes() const { return workspaceBytes_; }
-  std::uint64_t hostBytes() const { return hostBytes_; } ///< of its lists
-  std::uint32_t launches() const { return launches_; }   ///< kernels that one launch enqueues
+  std::uint64_t memoryBytes() const { return memoryBytes_; } ///< of the host that it takes, about
+  std::uint32_t launches() const { return launches_; }       ///< kernels that one launch enqueues
   /// Whether launching needs an address for that binding.
   bool uses(Binding binding) const { return bindings_ >> static_cast<int>(binding) & 1; }
 
@@ -55,7 +55,9 @@ public:
   const LoadedLaunchList *ready() const { return ready_.load(std::memory_order_acquire); }
 
   Status upload(std::uint64_t workspace, std::uint64_t bytes, hipStream_t stream);
-  Status launch(const AttentionBuffers &buffers, std::uint64_t workspaceBytes, hipStream_t stream);
+  /// `counts`: as a call of its own.
+  Status launch(const AttentionBuffers &buffers, std::uint64_t workspaceBytes, hipStream_t stream,
+                bool counts = true);
 
   void fill(wavesmith_plan_info &info) const;
   /// Valid as long as the plan.
@@ -63,14 +65,14 @@ public:
 
 private:
   Status checkReady() const;
-  Status checkWorkspace(std::uint64_t workspace, std::uint64_t bytes) const;
 
   const Kind kind_;
   const std::shared_ptr<Device> device_;
   const std::uint64_t id_; ///< of the process's plans, never 0
   const Explanation explanation_;
   const std::uint64_t workspaceBytes_;
-  const std::uint64_t hostBytes_;
+  const std::uint64_t listBytes_; ///< that are uploaded
+  const std::uint64_t memoryBytes_;
   const std::uint32_t launches_;
   const std::uint32_t bindings_; ///< a bit for each that is used
   const std::vector<KernelSpec> kernels_;
@@ -88,6 +90,6 @@ HandleTable<Plan> &plans();
 /// Keeps the plan while a call uses it; the error says what is wrong with the handle.
 Expected<HandleTable<Plan>::Use> use(wavesmith_plan plan);
 /// Gives out a handle, and the plan's values to `info` unless that is null.
-Status giveOut(std::shared_ptr<Plan> made, wavesmith_plan *plan, wavesmith_plan_info *info);
+Status giveOut(const std::shared_ptr<Plan> &made, wavesmith_plan *plan, wavesmith_plan_info *info);
 
 } // namespace wavesmith::capi

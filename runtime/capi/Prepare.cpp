@@ -7,7 +7,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -110,43 +109,55 @@ public:
     changed_.notify_all();
   }
 
+  /// The first report, before any work.
+  Status begin(const wavesmith_prepare_options &options) {
+    return report(options, 0, "") || specs_.empty() ? Status::ok() : cancelled();
+  }
+
   /// Reports until `threads` have ended.
   Status wait(std::size_t threads, const wavesmith_prepare_options &options) {
-    const auto start = std::chrono::steady_clock::now();
-    std::optional<std::size_t> reported;
-    bool cancelled = false;
+    std::size_t reported = 0; // by begin()
+    bool goesOn = true;
     std::unique_lock lock(mutex_);
-    for (;;) {
+    for (bool ended = false; !ended;) {
+      changed_.wait_for(lock, kReportEvery, [&] { return done_ != reported || ended_ == threads; });
+      ended = ended_ == threads;
       const std::size_t done = done_;
-      const bool ended = ended_ == threads;
-      wavesmith_progress progress{};
-      progress.size = sizeof progress;
-      progress.done = static_cast<std::uint32_t>(done);
-      progress.total = static_cast<std::uint32_t>(specs_.size());
-      progress.seconds =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      const std::string kernel = last_;
-      progress.kernel = kernel.c_str();
-      lock.unlock();
-      const bool asks = options.progress && !cancelled && !(ended && reported == done);
-      const bool stop = asks && options.progress(options.user, &progress) != 0;
-      lock.lock();
+      if (goesOn && !(ended && reported == done)) {
+        const std::string kernel = last_;
+        lock.unlock();
+        goesOn = report(options, done, kernel);
+        lock.lock();
+        stopped_ = stopped_ || !goesOn;
+      }
       reported = done;
-      if (stop)
-        cancelled = stopped_ = true;
-      if (ended)
-        break;
-      changed_.wait_for(lock, kReportEvery, [&] { return done_ != done || ended_ == threads; });
     }
     if (!failure_.isOk())
       return failure_;
-    if (cancelled && done_ < specs_.size())
-      return error(StatusCode::Cancelled, "cancelled when {} of {} kernels were ready", done_,
-                   specs_.size());
-    return Status::ok();
+    return goesOn || done_ == specs_.size() ? Status::ok() : cancelled();
   }
 
 private:
+  /// False when the caller wants no more.
+  bool report(const wavesmith_prepare_options &options, std::size_t done,
+              const std::string &kernel) const {
+    if (!options.progress)
+      return true;
+    wavesmith_progress progress{};
+    progress.size = sizeof progress;
+    progress.done = static_cast<std::uint32_t>(done);
+    progress.total = static_cast<std::uint32_t>(specs_.size());
+    progress.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    progress.kernel = kernel.c_str();
+    return options.progress(options.user, &progress) == 0;
+  }
+  Status cancelled() const {
+    return error(StatusCode::Cancelled, "cancelled when {} of {} kernels were ready", done_,
+                 specs_.size());
+  }
+
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   Device &device_;
   const std::vector<KernelSpec> specs_;
   std::mutex mutex_;
@@ -205,6 +216,7 @@ Status prepare(const Context &context, const wavesmith_prepare_options &options)
   const std::size_t threads = std::min<std::size_t>(
       specs.size(), options.threads ? options.threads : std::min(cpus, kDefaultThreads));
   Work work(*context.device, std::move(specs));
+  WAVESMITH_TRY(work.begin(options));
   std::vector<std::jthread> pool;
   Status waited;
   try {

@@ -14,6 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/capi/Attention.h"
 #include "runtime/capi/Call.h"
 #include "runtime/dispatch/RowKernel.h"
 
@@ -63,31 +64,26 @@ Expected<Element> elementOf(std::int32_t dtype, bool halfs, std::string_view fie
 /// A tensor of the caller's, in bytes.
 struct Strides {
   std::int64_t row = 0, head = 0;
+
+  Strides() = default;
+  explicit Strides(const TensorShape &shape)
+      : row(shape.rowStride * shape.elementBytes), head(shape.headStride * shape.elementBytes) {}
 };
 Expected<Strides> stridesOf(std::string_view name, const wavesmith_strides &given,
                             std::int64_t tokens, std::int64_t heads, std::int64_t dim, int bytes) {
-  TensorStrides strides;
-  if (given.row != 0)
-    strides.row = given.row;
-  if (given.head != 0)
-    strides.head = given.head;
-  WAVESMITH_ASSIGN(const TensorShape shape, tensorShape(name, strides, tokens, heads, dim, bytes));
-  return Strides{shape.rowStride * bytes, shape.headStride * bytes};
+  WAVESMITH_ASSIGN(const TensorShape shape,
+                   tensorShape(name, tensorStrides(given), tokens, heads, dim, bytes));
+  return Strides(shape);
 }
-/// One that is written: two elements at one address would be a race.
+/// One that is written.
 Expected<Strides> outputStrides(std::string_view name, const wavesmith_strides &given,
                                 std::int64_t tokens, std::int64_t heads, std::int64_t dim,
                                 int bytes) {
-  WAVESMITH_ASSIGN(const Strides strides, stridesOf(name, given, tokens, heads, dim, bytes));
-  const std::int64_t one = dim * bytes;
-  const bool headsInRows = (heads == 1 || strides.head >= one) &&
-                           (tokens <= 1 || strides.row >= (heads - 1) * strides.head + one);
-  const bool rowsInHeads = (tokens <= 1 || strides.row >= one) &&
-                           (heads == 1 || strides.head >= (tokens - 1) * strides.row + one);
-  if (tokens > 0 && !headsInRows && !rowsInHeads)
-    return invalid("{} rows overlap: {} heads of {} elements with strides {} and {}", name, heads,
-                   dim, given.row, given.head);
-  return strides;
+  WAVESMITH_ASSIGN(const TensorShape shape,
+                   tensorShape(name, tensorStrides(given), tokens, heads, dim, bytes));
+  if (tokens > 0)
+    WAVESMITH_TRY(checkDisjoint(name, shape));
+  return Strides(shape);
 }
 
 /// Bytes between heads of float32 [heads, tokens].
@@ -230,15 +226,12 @@ Expected<std::shared_ptr<Plan>> planCombine(const Context &context, const wavesm
   WAVESMITH_TRY(spec.validate());
   WAVESMITH_ASSIGN(const Strides out,
                    outputStrides("out", c.out, c.tokens, c.heads, c.head_dim_v, 2));
-  CombineArguments arguments{};
-  arguments.partialOutSlotStride = kAttentionBlockM * kFloat * c.head_dim_v;
-  arguments.partialLseSlotStride = kAttentionBlockM * kFloat;
-  arguments.unitStride = sizeof(CombineUnit);
-  arguments.outRowStride = out.row;
-  arguments.outHeadStride = out.head;
-  WAVESMITH_ASSIGN(arguments.lseHeadStride,
+  AttentionArguments written{};
+  written.outRowStride = out.row;
+  written.outHeadStride = out.head;
+  WAVESMITH_ASSIGN(written.lseHeadStride,
                    lseStride("lse_head_stride", c.lse_head_stride, c.tokens));
-  arguments.lseRowStride = kFloat;
+  const CombineArguments arguments = combineArguments(written, c.head_dim_v, 0);
   std::vector<AddressPlace> places = {{offsetof(CombineArguments, partialOut), Binding::Q},
                                       {offsetof(CombineArguments, partialLse), Binding::DescaleQ},
                                       {offsetof(CombineArguments, units), Binding::Workspace},
@@ -417,10 +410,7 @@ wavesmith_status launchRows(const char *function, wavesmith_plan plan, Plan::Kin
       }
       return found->launch(addresses, workspaceBytes, static_cast<hipStream_t>(stream));
     };
-    Status status = launch();
-    if (!status.isOk())
-      found->device().counters.refusals.fetch_add(1, std::memory_order_relaxed);
-    return status;
+    return counted(found->device(), launch());
   });
 }
 

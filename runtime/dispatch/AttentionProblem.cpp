@@ -22,29 +22,15 @@ constexpr std::int64_t kMaxExtentBytes = std::int64_t{1} << 46;
 
 Status checkExtent(std::string_view name, const TensorShape &shape) {
   std::int64_t elements = shape.dim;
-  if (shape.rows == 0)
-    return Status::ok();
-  if (!multiplyAdd(shape.rows - 1, shape.rowStride, elements) ||
-      !multiplyAdd(shape.heads - 1, shape.headStride, elements) ||
-      elements > kMaxExtentBytes / shape.elementBytes)
+  const std::int64_t most = kMaxExtentBytes / shape.elementBytes;
+  // Strides alone too: they become bytes also where one head or no row leaves them idle.
+  if (std::max(shape.rowStride, shape.headStride) > most ||
+      (shape.rows > 0 &&
+       (!multiplyAdd(shape.rows - 1, shape.rowStride, elements) ||
+        !multiplyAdd(shape.heads - 1, shape.headStride, elements) || elements > most)))
     return invalid("{} reaches over more than 2^46 bytes with row stride {} and head stride {}",
                    name, shape.rowStride, shape.headStride);
   return Status::ok();
-}
-
-/// Two elements of an output at one address would be a race.
-Status checkDisjoint(std::string_view name, const TensorShape &shape) {
-  const bool headsInRows =
-      (shape.heads == 1 || shape.headStride >= shape.dim) &&
-      (shape.rows <= 1 || shape.rowStride >= (shape.heads - 1) * shape.headStride + shape.dim);
-  const bool rowsInHeads =
-      (shape.rows <= 1 || shape.rowStride >= shape.dim) &&
-      (shape.heads == 1 ||
-       shape.headStride >= std::max<std::int64_t>(shape.rows - 1, 0) * shape.rowStride + shape.dim);
-  if (headsInRows || rowsInHeads)
-    return Status::ok();
-  return invalid("{} rows overlap: {} heads of {} elements with row stride {} and head stride {}",
-                 name, shape.heads, shape.dim, shape.rowStride, shape.headStride);
 }
 
 Status checkLengths(const std::vector<SequenceLength> &lengths, std::int64_t &totalQ,
@@ -68,6 +54,20 @@ Status checkLengths(const std::vector<SequenceLength> &lengths, std::int64_t &to
 }
 
 } // namespace
+
+Status checkDisjoint(std::string_view name, const TensorShape &shape) {
+  const bool headsInRows =
+      (shape.heads == 1 || shape.headStride >= shape.dim) &&
+      (shape.rows <= 1 || shape.rowStride >= (shape.heads - 1) * shape.headStride + shape.dim);
+  const bool rowsInHeads =
+      (shape.rows <= 1 || shape.rowStride >= shape.dim) &&
+      (shape.heads == 1 ||
+       shape.headStride >= std::max<std::int64_t>(shape.rows - 1, 0) * shape.rowStride + shape.dim);
+  if (headsInRows || rowsInHeads)
+    return Status::ok();
+  return invalid("{} rows overlap: {} heads of {} elements with row stride {} and head stride {}",
+                 name, shape.heads, shape.dim, shape.rowStride, shape.headStride);
+}
 
 Expected<TensorShape> tensorShape(std::string_view name, const TensorStrides &strides,
                                   std::int64_t rows, std::int64_t heads, std::int64_t dim,

@@ -93,6 +93,9 @@ Expected<TensorShape> tensorShape(std::string_view name, const TensorStrides &st
                                   std::int64_t rows, std::int64_t heads, std::int64_t dim,
                                   int elementBytes);
 
+/// Ok, or why two elements of a tensor that is written share an address: a race.
+Status checkDisjoint(std::string_view name, const TensorShape &shape);
+
 /// Keys [begin, end) of a sequence; none if end <= begin.
 struct KeyRange {
   std::int64_t begin = 0, end = 0;

@@ -9,16 +9,20 @@
 #include <hip/hip_runtime_api.h>
 
 #define COUNTED(visit)                                                                             \
-  visit(hipMalloc, (void **to, size_t bytes), (to, bytes)) visit(hipFree, (void *address),         \
-                                                                 (address))                        \
-      visit(hipHostMalloc, (void **to, size_t bytes, unsigned flags),                              \
-            (to, bytes, flags)) visit(hipHostFree, (void *address), (address))                     \
-          visit(hipMemcpy, (void *to, const void *from, size_t bytes, hipMemcpyKind kind),         \
-                (to, from, bytes, kind)) visit(hipMemcpyAsync,                                     \
-                                               (void *to, const void *from, size_t bytes,          \
-                                                hipMemcpyKind kind, hipStream_t stream),           \
-                                               (to, from, bytes, kind, stream))                    \
-              visit(hipMemset, (void *to, int value, size_t bytes), (to, value, bytes))            \
+  visit(hipMalloc, (void **to, size_t bytes), (to, bytes)) visit(                                  \
+      hipFree, (void *address),                                                                    \
+      (address)) visit(hipHostMalloc, (void **to, size_t bytes, unsigned flags),                   \
+                       (to, bytes, flags)) visit(hipHostFree, (void *address), (address))          \
+      visit(hipMemcpy, (void *to, const void *from, size_t bytes, hipMemcpyKind kind),             \
+            (to, from, bytes, kind)) visit(hipMemcpyAsync,                                         \
+                                           (void *to, const void *from, size_t bytes,              \
+                                            hipMemcpyKind kind, hipStream_t stream),               \
+                                           (to, from, bytes, kind, stream))                        \
+          visit(hipMemset, (void *to, int value, size_t bytes), (to, value, bytes)) visit(         \
+              hipMemsetAsync, (void *to, int value, size_t bytes, hipStream_t stream),             \
+              (to, value, bytes, stream)) visit(hipGetDevice, (int *device), (device))             \
+              visit(hipStreamGetDevice, (hipStream_t stream, hipDevice_t * device),                \
+                    (stream, device))                                                              \
                   visit(hipModuleLoadData, (hipModule_t * module, const void *image),              \
                         (module, image)) visit(hipModuleUnload, (hipModule_t module), (module))    \
                       visit(hipModuleGetFunction,                                                  \

@@ -108,6 +108,9 @@ TEST_F(Graph, ALaunchCallsTheLaunchAndNothingElse) {
   EXPECT_EQ(forbiddenCalls(), "");
   EXPECT_EQ(calls("hipMemcpyAsync"), 0);
   EXPECT_EQ(calls("hipModuleLaunchKernel"), 10 * static_cast<int>(info.launches));
+  EXPECT_EQ(calls("hipMemsetAsync"), 0);
+  EXPECT_EQ(calls("hipGetDevice"), 10);
+  EXPECT_EQ(calls("hipStreamGetDevice"), 10);
   EXPECT_EQ(hipStreamSynchronize(stream), hipSuccess);
   ASSERT_TRUE(ok(wavesmith_plan_destroy(plan)));
 }

@@ -1,6 +1,8 @@
 // The life of contexts and plans: what is found by value, what prepare does, what is told.
 
 #include <chrono>
+#include <cstdio>
+#include <fstream>
 #include <thread>
 
 #include <nlohmann/json.hpp>
@@ -205,6 +207,53 @@ struct Watcher {
   }
 };
 
+TEST_F(Life, NothingIsBegunBeforeTheFirstReport) {
+  const wavesmith_attention attention = description();
+  const wavesmith_attention *attentions[] = {&attention};
+  wavesmith_prepare_options options = WAVESMITH_INIT(wavesmith_prepare_options);
+  options.attentions = attentions;
+  options.attention_count = 1;
+  options.progress = [](void *, const wavesmith_progress *) -> std::int32_t {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return 1;
+  };
+  EXPECT_TRUE(refused(wavesmith_prepare(context, &options), WAVESMITH_CANCELLED, "0 of 3"));
+  EXPECT_EQ(statistics().kernels_loaded, 0u);
+}
+
+TEST_F(Life, ContextsShareKernelsOnlyOnTheSameTerms) {
+  ASSERT_TRUE(ok(wavesmith_plan_destroy(plan(description()))));
+  setenv("WAVESMITH_VERIFY", "emulator", 1);
+  setenv("WAVESMITH_VERIFIER", "/no/such", 1);
+  const wavesmith_context strict = open(0);
+  unsetenv("WAVESMITH_VERIFY");
+  unsetenv("WAVESMITH_VERIFIER");
+  const wavesmith_attention attention = description();
+  wavesmith_plan made = nullptr;
+  EXPECT_TRUE(refused(wavesmith_plan_attention(strict, &attention, &made, nullptr),
+                      WAVESMITH_UNSUPPORTED, "/no/such"));
+  ASSERT_TRUE(ok(wavesmith_context_destroy(strict)));
+}
+
+TEST_F(Life, APathNeedNotBeUtf8) {
+  const std::string path = ::testing::TempDir() + "wavesmith-p\xff.json";
+  std::ofstream(path) << R"({"schema": "wavesmith-policy-1", "name": "own", "rules": [)"
+                      << R"({"name": "all", "path": "bf16", "reason": "it is"}]})";
+  wavesmith_context_options options = WAVESMITH_INIT(wavesmith_context_options);
+  options.device = WAVESMITH_DEVICE_EMULATOR;
+  options.policy = path.c_str();
+  wavesmith_context own = nullptr;
+  ASSERT_TRUE(ok(wavesmith_context_create(&options, &own)));
+  const wavesmith_attention attention = description();
+  wavesmith_plan made = nullptr;
+  ASSERT_TRUE(ok(wavesmith_plan_attention(own, &attention, &made, nullptr)));
+  const char *json = nullptr;
+  EXPECT_TRUE(ok(wavesmith_plan_explain(made, &json)));
+  ASSERT_TRUE(ok(wavesmith_plan_destroy(made)));
+  ASSERT_TRUE(ok(wavesmith_context_destroy(own)));
+  std::remove(path.c_str());
+}
+
 TEST_F(Life, PrepareReportsAndCanBeCancelled) {
   std::vector<wavesmith_attention> kinds(4, description());
   kinds[1].flags = 0;
@@ -242,6 +291,7 @@ TEST_F(Life, PrepareEndsWithTheFirstError) {
   wavesmith_prepare_options options = WAVESMITH_INIT(wavesmith_prepare_options);
   options.attentions = attentions;
   options.attention_count = 1;
+  options.threads = 1; // several would fail at once
   EXPECT_TRUE(
       refused(wavesmith_prepare(context, &options), WAVESMITH_COMPILE_FAILED, "says the test"));
   wavesmith_plan made = nullptr;

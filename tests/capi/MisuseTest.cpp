@@ -202,6 +202,18 @@ TEST_F(Misuse, OfAttention) {
   EXPECT_TRUE(invalid(with([](auto &a) { a.k.head = 3; }), "k head stride is 3"));
   EXPECT_TRUE(invalid(with([&](auto &a) { a.v.row = big - 7; }), "v row stride is"));
   EXPECT_TRUE(invalid(with([&](auto &a) { a.q.head = big - 7; }), "q head stride"));
+  // Idle strides become bytes too.
+  EXPECT_TRUE(invalid(with([&](auto &a) {
+                        a.heads = 1;
+                        a.q.row = 192;
+                        a.q.head = big - 7;
+                      }),
+                      "q reaches"));
+  EXPECT_TRUE(invalid(with([&](auto &a) {
+                        a.heads = 1;
+                        a.lse_head_stride = big;
+                      }),
+                      "lse reaches"));
   EXPECT_TRUE(invalid(with([](auto &a) { a.out.row = 8; }), "out rows overlap"));
   EXPECT_TRUE(invalid(with([](auto &a) { a.lse_head_stride = 319; }), "lse head stride is 319"));
   EXPECT_TRUE(invalid(with([](auto &a) { a.lse_head_stride = -1; }), "lse head stride is -1"));
@@ -266,6 +278,17 @@ TEST_F(Misuse, OfBuffers) {
   EXPECT_TRUE(invalid(launch(nothing), "lists of another plan"));
   ASSERT_TRUE(ok(wavesmith_upload(made, workspace, kWorkspaceBytes, stream)));
   EXPECT_TRUE(ok(launch(nothing)));
+  // And one that makes its own there.
+  wavesmith_attention onDevice = description();
+  onDevice.lengths = WAVESMITH_LENGTHS_ON_DEVICE;
+  onDevice.cu_seqlens_q = onDevice.cu_seqlens_kv = nullptr;
+  onDevice.max_total_q = onDevice.max_total_kv = 1000;
+  const wavesmith_plan making = plan(onDevice);
+  wavesmith_attention_buffers there = buffersAt(memory);
+  there.cu_seqlens_q = there.cu_seqlens_kv =
+      reinterpret_cast<const std::int32_t *>(memory.at(0x6000));
+  ASSERT_TRUE(ok(wavesmith_launch_attention(making, &there, stream)));
+  EXPECT_TRUE(invalid(launch(nothing), "lists of another plan"));
 
   wavesmith_attention fp8 = description();
   fp8.dtype = WAVESMITH_FP8;
@@ -277,9 +300,9 @@ TEST_F(Misuse, OfBuffers) {
   EXPECT_EQ(hipStreamSynchronize(stream), hipSuccess);
   wavesmith_statistics counts = WAVESMITH_INIT(wavesmith_statistics);
   ASSERT_TRUE(ok(wavesmith_get_statistics(context, &counts)));
-  EXPECT_EQ(counts.launches, 2u);
-  EXPECT_EQ(counts.refusals, 15u);
-  for (const wavesmith_plan each : {made, other, quantised})
+  EXPECT_EQ(counts.launches, 3u);
+  EXPECT_EQ(counts.refusals, 16u);
+  for (const wavesmith_plan each : {made, other, making, quantised})
     ASSERT_TRUE(ok(wavesmith_plan_destroy(each)));
 }
 

@@ -182,6 +182,12 @@ TEST_F(RowOps, WrongDescriptionsAreRefused) {
   EXPECT_TRUE(invalid(merging([](auto &m) { m.a.row = 3; }), "a row stride is 3"));
   EXPECT_TRUE(invalid(merging([](auto &m) { m.out.row = 8; }), "out rows overlap"));
   EXPECT_TRUE(invalid(merging([&](auto &m) { m.b.head = big - 7; }), "b head stride"));
+  EXPECT_TRUE(invalid(merging([&](auto &m) {
+                        m.heads = 1;
+                        m.a.row = 128;
+                        m.a.head = big - 7;
+                      }),
+                      "a reaches"));
   EXPECT_TRUE(invalid(merging([](auto &m) { m.lse_b_head_stride = 69; }), "lse_b_head_stride"));
   EXPECT_TRUE(invalid(merging([&](auto &m) { m.lse_head_stride = big; }), "lse_head_stride"));
 
