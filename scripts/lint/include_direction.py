@@ -38,7 +38,7 @@ TABLE = {
     "runtime/bundle": (_PROVIDER + _JSON, ("fmt/", "nlohmann/")),
     "runtime/cache": (_BUNDLE, ("fmt/", "hiredis/", "nlohmann/")),
     "runtime/hip": (_SUPPORT, ("fmt/", "hip/")),
-    "runtime/scales": (_SPEC, ("fmt/", "nlohmann/")),
+    "runtime/scales": (_SPEC + _JSON, ("fmt/", "nlohmann/")),
     "runtime/dispatch": (_CACHE + _HIP + _JSON + ("runtime/scales",), ("fmt/", "nlohmann/", "sqlite3")),
     "runtime/verify": (_DISPATCH, ("fmt/",)),
     "runtime/exec": (_OBJECT + _HIP + _JSON, ("fmt/", "nlohmann/")),
