@@ -13,9 +13,7 @@
 namespace wavesmith {
 namespace {
 
-using reference::kPanel;
-using reference::kTileRows;
-
+constexpr std::int64_t kPanel = kPanelOf<double>;
 constexpr std::int64_t kKeyBlock = 128; ///< keys packed at once: K and V of a block fit L2
 constexpr std::int64_t kTaskTiles = 8;  ///< row tiles that share a packed block
 
@@ -28,7 +26,7 @@ struct Kernels {
 
 void multiplyPlain(const double *a, std::int64_t aStride, const double *b, std::int64_t depth,
                    double *c, std::int64_t columns) {
-  reference::multiply<2, 4>(a, aStride, b, depth, c, columns);
+  multiplyPanels<double, 16, 4>(a, aStride, b, depth, c, kTileRows, columns);
 }
 double exponentialsPlain(double *row, std::int64_t count, double maximum) {
   return reference::exponentials<2>(row, count, maximum);
@@ -39,7 +37,7 @@ double exponentialsPlain(double *row, std::int64_t count, double maximum) {
 __attribute__((target("avx2,fma"))) void multiplyAvx2(const double *a, std::int64_t aStride,
                                                       const double *b, std::int64_t depth,
                                                       double *c, std::int64_t columns) {
-  reference::multiply<4, 6>(a, aStride, b, depth, c, columns);
+  multiplyPanels<double, 32, 6>(a, aStride, b, depth, c, kTileRows, columns);
 }
 __attribute__((target("avx2,fma"))) double exponentialsAvx2(double *row, std::int64_t count,
                                                             double maximum) {
@@ -48,7 +46,7 @@ __attribute__((target("avx2,fma"))) double exponentialsAvx2(double *row, std::in
 __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma"))) void
 multiplyAvx512(const double *a, std::int64_t aStride, const double *b, std::int64_t depth,
                double *c, std::int64_t columns) {
-  reference::multiply<8, 12>(a, aStride, b, depth, c, columns);
+  multiplyPanels<double, 64, 12>(a, aStride, b, depth, c, kTileRows, columns);
 }
 __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma"))) double
 exponentialsAvx512(double *row, std::int64_t count, double maximum) {

@@ -1,20 +1,13 @@
 #pragma once
-// The three loops in which the float64 reference spends its time, for one width of host vectors.
-// Included once by Reference.cpp, which instantiates them for each instruction set.
+// The exponentials of the float64 reference, for one width of host vectors. Included once by
+// Reference.cpp, which instantiates them for each instruction set.
 
-#include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
+
+#include "runtime/verify/BlockedProduct.h"
 
 namespace wavesmith::reference {
-
-/// Columns of one packed panel; every head dim and key block is a multiple.
-inline constexpr std::int64_t kPanel = 16;
-/// Rows of one tile: the common multiple of the widths below.
-inline constexpr std::int64_t kTileRows = 24;
-
-#define WAVESMITH_INLINE inline __attribute__((always_inline))
 
 template <int Lanes> struct Vector;
 template <> struct Vector<2> {
@@ -29,46 +22,6 @@ template <> struct Vector<8> {
   using Type = double __attribute__((vector_size(64)));
   using Bits = std::int64_t __attribute__((vector_size(64)));
 };
-
-/// c[Rows][2 * Lanes] += a[Rows][depth] * b[depth], b's rows kPanel apart. Everything that is
-/// accumulated stays in registers.
-template <int Lanes, int Rows>
-WAVESMITH_INLINE void multiplyStrip(const double *a, std::int64_t aStride, const double *b,
-                                    std::int64_t depth, double *c, std::int64_t cStride) {
-  using V = typename Vector<Lanes>::Type;
-  V low[Rows], high[Rows];
-  for (int r = 0; r < Rows; ++r) {
-    std::memcpy(&low[r], c + r * cStride, sizeof(V));
-    std::memcpy(&high[r], c + r * cStride + Lanes, sizeof(V));
-  }
-  for (std::int64_t i = 0; i < depth; ++i) {
-    V x, y;
-    std::memcpy(&x, b + i * kPanel, sizeof(V));
-    std::memcpy(&y, b + i * kPanel + Lanes, sizeof(V));
-    for (int r = 0; r < Rows; ++r) {
-      const double s = a[r * aStride + i];
-      low[r] += s * x;
-      high[r] += s * y;
-    }
-  }
-  for (int r = 0; r < Rows; ++r) {
-    std::memcpy(c + r * cStride, &low[r], sizeof(V));
-    std::memcpy(c + r * cStride + Lanes, &high[r], sizeof(V));
-  }
-}
-
-/// c[kTileRows][columns] += a[kTileRows][depth] * panels; panel p is b + p * kPanel * depth.
-template <int Lanes, int Rows>
-WAVESMITH_INLINE void multiply(const double *a, std::int64_t aStride, const double *b,
-                               std::int64_t depth, double *c, std::int64_t columns) {
-  static_assert(kTileRows % Rows == 0 && kPanel % (2 * Lanes) == 0);
-  for (std::int64_t column = 0; column < columns; column += 2 * Lanes) {
-    const double *panel = b + column / kPanel * kPanel * depth + column % kPanel;
-    for (std::int64_t row = 0; row < kTileRows; row += Rows)
-      multiplyStrip<Lanes, Rows>(a + row * aStride, aStride, panel, depth,
-                                 c + row * columns + column, columns);
-  }
-}
 
 /// x = exp(x) for x <= 0 to about one unit in the last place; below -700 the result is 0. By
 /// reference: vectors by value have another ABI for each instruction set.

@@ -20,6 +20,7 @@ _HIP = _SUPPORT + ("runtime/hip",)
 _DISPATCH = _CACHE + _HIP + ("runtime/scales", "runtime/dispatch")
 _RUNTIME = _DISPATCH + (
     "runtime/verify",
+    "runtime/numerics",
     "runtime/exec",
     "runtime/session",
     "runtime/judge",
@@ -41,6 +42,8 @@ TABLE = {
     "runtime/scales": (_SPEC + _JSON, ("fmt/", "nlohmann/")),
     "runtime/dispatch": (_CACHE + _HIP + _JSON + ("runtime/scales",), ("fmt/", "nlohmann/", "sqlite3")),
     "runtime/verify": (_DISPATCH, ("fmt/",)),
+    # The emulator's float helpers, so that the model's bits are the emulator's.
+    "runtime/numerics": (_DISPATCH + ("runtime/verify", "emulator/isa", "emulator/lanes"), ("fmt/",)),
     "runtime/exec": (_OBJECT + _HIP + _JSON, ("fmt/", "nlohmann/")),
     "runtime/session": (_DISPATCH + ("runtime/verify", "runtime/exec"), ("fmt/", "nlohmann/")),
     "runtime/judge": (_RUNTIME, ("fmt/",)),
