@@ -73,6 +73,25 @@ Status validateRun(const CalibrationRun &run) {
   return Status::ok();
 }
 
+std::vector<RunField> runFields(const CalibrationRun &run) {
+  const Expected<std::string> commit = checkpointCommit(run.checkpointId);
+  return {{"model", run.model},
+          {"revision", run.revision},
+          {"checkpoint_id", commit ? *commit : run.checkpointId},
+          {"calibration_id", run.calibrationId},
+          {"tp_size", std::to_string(run.tpSize)},
+          {"pp_size", std::to_string(run.ppSize)},
+          {"heads", std::to_string(run.heads)},
+          {"kv_heads", std::to_string(run.kvHeads)},
+          {"qk_head_dim", std::to_string(run.headDimQk)},
+          {"v_head_dim", std::to_string(run.headDimV)},
+          {"fp8_dtype", std::string(fp8DtypeName(run.fp8))},
+          {"cache_mode", run.cacheMode},
+          {"margin", fmt::format("{}", run.margin)},
+          {"rotation_seed", std::to_string(run.rotationSeed)},
+          {"num_layers", std::to_string(run.numLayers)}};
+}
+
 int localHeads(const CalibrationRun &run) { return run.heads / run.tpSize; }
 int localKvHeads(const CalibrationRun &run) { return std::max(1, run.kvHeads / run.tpSize); }
 int localCount(const CalibrationRun &run, Qkv which) {

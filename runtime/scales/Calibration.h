@@ -57,6 +57,13 @@ inline constexpr std::uint32_t kMaxRotationSeed = 0x7fffffff;
 
 /// Ok, or the field, its value and what would be right. The fields' names are those of the files.
 Status validateRun(const CalibrationRun &run);
+/// Every field of a run by the name that files give it, the checkpoint as its commit: what must
+/// agree between the files of a run.
+struct RunField {
+  std::string_view name;
+  std::string value;
+};
+std::vector<RunField> runFields(const CalibrationRun &run);
 /// Heads of one rank. With fewer key/value heads than ranks each of them stands on several ranks.
 int localHeads(const CalibrationRun &run);
 int localKvHeads(const CalibrationRun &run);

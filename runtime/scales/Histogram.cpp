@@ -38,6 +38,13 @@ Status validateHistogram(const MagnitudeHistogram &histogram) {
   return Status::ok();
 }
 
+Status validatePercentile(double percentile) {
+  if (percentile > 0 && percentile <= 100)
+    return Status::ok();
+  return error(StatusCode::InvalidArgument, "percentile is {}; want above 0 and at most 100",
+               percentile);
+}
+
 float magnitudeAt(const MagnitudeHistogram &histogram, double percentile) {
   std::uint64_t sum = 0;
   for (const std::uint64_t count : histogram.counts)

@@ -26,6 +26,8 @@ std::uint32_t magnitudeBucket(float value);
 float bucketEdge(std::uint32_t bucket);
 /// Ok, or what is wrong: no counts, buckets beyond the finite ones, a sum of 0 or beyond 2^48.
 Status validateHistogram(const MagnitudeHistogram &histogram);
+/// Ok for a share of 100 parts that a scale can cover: above 0, at most 100.
+Status validatePercentile(double percentile);
 /// The upper edge of the bucket that holds the element of that rank: at least `percentile` of 100
 /// parts of all elements are below it. 100 gives the edge over the largest.
 float magnitudeAt(const MagnitudeHistogram &histogram, double percentile);

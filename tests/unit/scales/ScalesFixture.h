@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/scales/Artifact.h"
+#include "runtime/scales/Merge.h"
 #include "runtime/scales/Shard.h"
 
 namespace wavesmith::test {
@@ -59,6 +61,19 @@ inline CalibrationShard shardOf(const CalibrationRun &run, int ppRank, int tpRan
 inline std::vector<CalibrationShard> smallShards(const CalibrationRun &run = smallRun()) {
   return {shardOf(run, 0, 0, {0, 2}), shardOf(run, 0, 1, {0, 2}), shardOf(run, 1, 0, {5}),
           shardOf(run, 1, 1, {5})};
+}
+
+/// The same scales in either schema; the published one knows no key/value heads of their own.
+inline ScaleArtifact smallArtifact(ScaleSchema schema = ScaleSchema::Ours) {
+  CalibrationRun run = smallRun();
+  if (schema == ScaleSchema::Published)
+    run.kvHeads = run.heads;
+  std::vector<NamedShard> shards;
+  for (CalibrationShard &shard : smallShards(run))
+    shards.push_back({"shard " + std::to_string(shards.size()), std::move(shard)});
+  MergeOptions options;
+  options.schema = schema;
+  return *mergeShards(shards, options);
 }
 
 } // namespace wavesmith::test
