@@ -36,6 +36,12 @@ AttentionProblem problemOf(const KernelSpec &spec, const AttentionCall &call) {
   problem.headDimV = spec.attention.headDimV;
   problem.causal = spec.attention.causal;
   problem.writeLse = spec.attention.writeLse;
+  if (spec.attention.softCap)
+    problem.softCap = 1.5; // bends most scores
+  // Steps inside, across and outside of both edges; wide enough for cuts where keys are cut.
+  if (spec.attention.window)
+    problem.window = spec.attention.splitKv ? Window{700, 200} : Window{90, 40};
+  problem.sink = spec.attention.sink;
   problem.schedule = spec.schedule;
   problem.heads = call.heads;
   problem.kvHeads = call.kvHeads;

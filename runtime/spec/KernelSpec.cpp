@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "runtime/spec/AttentionAbi.h"
+#include "runtime/spec/KernelFamily.h"
 #include "runtime/spec/RowKernelAbi.h"
 #include "runtime/support/Hash.h"
 
@@ -88,11 +89,6 @@ constexpr std::array kScoreWords = {ScoreWord{"softcap", &AttentionSpec::softCap
 int abiVersionOf(const AttentionSpec &attention) {
   return attention.isScored() ? kScoredAttentionAbiVersion : kAttentionAbiVersion;
 }
-
-struct Dims {
-  int qk, v;
-};
-constexpr std::array kDims = {Dims{192, 128}, Dims{128, 128}, Dims{64, 64}, Dims{256, 256}};
 
 std::string rowText(const KernelSpec &spec) {
   const auto kernel = findRowKernel(spec.row.kernel);
@@ -223,7 +219,7 @@ std::string KernelSpec::kernelName() const {
 
 std::string supportedHeadDims() {
   std::string list;
-  for (const Dims &dims : kDims)
+  for (const HeadDims &dims : headDims())
     list += fmt::format("{}{}x{}", list.empty() ? "" : ", ", dims.qk, dims.v);
   return list;
 }
@@ -245,9 +241,8 @@ Status KernelSpec::validate() const {
                    row.kernel, quoted(schedule));
     return validateRowKernel(row);
   }
-  if (std::ranges::none_of(kDims, [&](const Dims &candidate) {
-        return candidate.qk == attention.headDimQk && candidate.v == attention.headDimV;
-      }))
+  if (const HeadDims dims{attention.headDimQk, attention.headDimV};
+      std::ranges::find(headDims(), dims) == headDims().end())
     return error(StatusCode::InvalidArgument, "no kernel for head dims {}x{}; supported: {}",
                  attention.headDimQk, attention.headDimV, supportedHeadDims());
   if (!schedule.empty() && !isName(schedule))

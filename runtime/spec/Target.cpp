@@ -20,6 +20,10 @@ Expected<DType> parseDType(std::string_view text) {
   for (DType dtype : {DType::BF16, DType::FP8})
     if (text == dtypeName(dtype))
       return dtype;
+  for (const std::string_view half : {"fp16", "f16", "float16", "half"})
+    if (text == half)
+      return error(StatusCode::Unsupported,
+                   "attention over {} inputs is not supported; known: bf16, fp8", text);
   return error(StatusCode::InvalidArgument, "unknown dtype \"{}\"; known: bf16, fp8", text);
 }
 

@@ -55,7 +55,7 @@ class BadInput(CliTest):
             self.refusedRun("--" + option.replace("_", "-"), **{option: ""})
         for option in RUN:
             self.refusedRun(option, **{option[2:].replace("-", "_"): ""})
-        for option in ("--head-dims", "--dtypes", "--causal", "--jobs"):
+        for option in ("--head-dims", "--dtypes", "--causal", "--lse", "--scores", "--jobs"):
             self.refused(["build", "--targets", "gfx942", "-o", "out", option, ""], option)
         self.refused(["build", "--targets", "gfx942", "-o", ""], "--output")
         self.refused(["exec", ""], "launch")
@@ -91,6 +91,16 @@ class BadInput(CliTest):
     def test_unknown_dtype(self):
         self.refusedRun("--dtype", "fp7", "bf16", dtype="fp7")
 
+    def test_half_precision(self):
+        for text in ("fp16", "f16"):
+            self.refusedRun("--dtype", text, "not supported", "bf16, fp8", dtype=text)
+        self.refused(
+            ["build", "--targets", "gfx942", "--dtypes", "fp16", "-o", "out"],
+            "--dtypes",
+            "fp16",
+            "not supported",
+        )
+
     def test_fp8_format_of_another_target(self):
         self.refusedRun("--dtype", "e4m3", "e4m3fnuz", dtype="e4m3")
 
@@ -108,6 +118,10 @@ class BadInput(CliTest):
         for text in ("0", "-1", "1001", "nan"):
             self.refusedRun("soft cap", text, "0.001 to 1000", soft_cap=text)
         self.refusedRun("--soft-cap", "wide", "a number", soft_cap="wide")
+        build = ("build", "--targets", "gfx942", "-o", "out")
+        for text in ("cap", "window+", "+sink", "window+none", "all,none", "window,,sink"):
+            self.refused([*build, "--scores", text], "--scores")
+        self.refused([*build, "--lse", "maybe"], "--lse", "maybe", "both")
 
     def test_heads(self):
         for text in ("0", "-1", "129", "two", "1.5", "99999999999999999999"):

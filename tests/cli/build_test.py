@@ -66,6 +66,16 @@ class Build(CliTest):
             self.assertEqual(code["unknown_instructions"], 0)
 
     @unittest.skipUnless(HAVE_COMPILER, "this build has no compiler")
+    def test_variants(self):
+        args = (*self.ARGS, "--causal", "yes")
+        built = self.json("build", *args, "--lse", "no", "--scores", "window+sink,none")
+        words = sorted(k["spec"].partition("lse=")[2] for k in built["kernels"])
+        self.assertEqual(
+            words,
+            ["0 split=0 schedule=default", "0 split=0 window=1 sink=1 schedule=default"],
+        )
+
+    @unittest.skipUnless(HAVE_COMPILER, "this build has no compiler")
     def test_damaged_object(self):
         self.json("build", *self.ARGS, "--causal", "no")
         (path,) = (self.dir / "out").glob("*.co")

@@ -32,6 +32,15 @@ class Explain(CliTest):
         report = self.explain(*LONG, "--context", "5000", "--fp8-context", "--path", "fp8")
         self.assertEqual((report["path"], report["rule"]), ("fp8", "explicit"))
 
+    def test_score_functions(self):
+        # Both paths have them, and a window changes what the call needs.
+        scores = ("--window", "100", "--soft-cap", "30", "--sink", "--causal")
+        report = self.explain(*CALL, "--lens", "5:5,2000:2000", "--scales", "unit", *scores)
+        attention = [k["spec"] for k in report["kernels"] if k["spec"].startswith("attention")]
+        self.assertEqual(len(attention), 2)
+        for spec in attention:
+            self.assertIn("softcap=1 window=1 sink=1", spec)
+
     def test_mixed_batch(self):
         report = self.explain(*CALL, "--lens", "5:5,2000:2000,5:5", "--scales", "dynamic")
         self.assertEqual((report["path"], report["rule"], report["values"]), ("mixed", None, None))
@@ -91,6 +100,8 @@ class Explain(CliTest):
         self.refused([*CALL, "--q-len", "9", "--scales", "some"], "--scales", "some", "dynamic")
         self.refused([*CALL, "--q-len", "9", "--rotate", "3"], "--rotate", "--scales")
         self.refused([*LONG, "--context", "-1"], "--context", "-1")
+        self.refused([*LONG, "--window", "near"], "--window", "near")
+        self.refused([*LONG, "--soft-cap", "0"], "soft cap", "0.001")
 
 
 if __name__ == "__main__":

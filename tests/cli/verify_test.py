@@ -113,6 +113,7 @@ class Verify(CliTest):
 
     def test_wrong_kernels_fail(self):
         limit = "%limit = arith.addi %query, %offset : i32\n  %visible = arith.cmpi"
+        rows = ": !sums, !rows, !rows"
         wrong = (
             ("combine_splits", "%row_lse = arith.addf %m, %log", "%row_lse = arith.subf %m, %log"),
             ("combine_splits", "%wn = arith.addf %wi, %w", "%wn = arith.maxnumf %wi, %w"),
@@ -121,11 +122,15 @@ class Verify(CliTest):
             ("amax", "arith.cmpf olt, %size, %infinite", "arith.cmpf ogt, %size, %infinite"),
             ("attention", f"{limit} sle, %key, %limit", f"{limit} slt, %key, %limit"),
             ("attention", "%limit = arith.addi %query, %offset", "%limit = arith.addi %query, %len_kv"),
+            ("attention", "with(%window_left : i32)", "with(%window_right : i32)"),
+            ("attention", f" sink %logit\n        {rows}, f32, f32", f"\n        {rows}, f32"),
         )
         for name, old, new in wrong:
             with self.subTest(f"{name}: {old}"):
                 env = self.wrong_template(name, old, new)
                 dims = ("--head-dims", "64x64", "--causal", "yes", "--split-kv", "no")
+                scored = any(word in old for word in ("window", "sink"))
+                dims += ("--scores", "soft-cap+window+sink" if scored else "none")
                 args = ("build", "--targets", "gfx942", "--kernels", name, *dims, "-o", "wrong")
                 code, _, err = self.wavesmith(*args, "--verify", **env)
                 self.assertEqual(code, FAILED, err)

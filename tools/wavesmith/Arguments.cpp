@@ -136,42 +136,6 @@ Expected<KernelSpec> checkedSpec(const SpecFlags &flags, std::string_view target
   return spec;
 }
 
-std::string allHeadDims() {
-  std::string dims = supportedHeadDims();
-  std::erase(dims, ' ');
-  return dims;
-}
-
-std::vector<KernelSpec> supportedSpecs(std::string_view target) {
-  std::vector<KernelSpec> specs;
-  const auto dims = parseList("head dims", allHeadDims());
-  if (!dims) {
-    dims.ignoreError("this build has no head dims");
-    return specs;
-  }
-  for (const std::string &text : *dims) {
-    const auto dim = parseHeadDim("head dim", text);
-    for (const std::string_view dtype : {"bf16", "fp8"}) {
-      for (const bool causal : {false, true}) {
-        const auto spec = checkedSpec({"target", "dtype", "head dim"}, target, dtype, *dim, causal);
-        spec.ignoreError("an enumeration skips what does not exist");
-        if (spec)
-          specs.push_back(*spec);
-      }
-    }
-  }
-  return specs;
-}
-
-std::vector<KernelSpec> rowSpecs(std::string_view target, std::string_view name,
-                                 std::string_view rotation) {
-  std::vector<KernelSpec> specs;
-  for (RowKernelSpec &row : rowKernelSpecs(rotation))
-    if (name.empty() || row.kernel == name)
-      specs.push_back({std::string(target), {}, "", std::move(row)});
-  return specs;
-}
-
 namespace {
 
 struct Chip {

@@ -60,15 +60,6 @@ struct SpecFlags {
 /// be the target's.
 Expected<KernelSpec> checkedSpec(const SpecFlags &flags, std::string_view target,
                                  std::string_view dtype, HeadDim dim, bool causal);
-/// "192x128,128x128,64x64,256x256": every dim that exists, as a list argument.
-std::string allHeadDims();
-/// Every attention kernel of a target that checkedSpec accepts.
-std::vector<KernelSpec> supportedSpecs(std::string_view target);
-/// Every kernel around attention for a target; of one template, or of all when `name` is empty.
-/// Quantisers rotate by the seed `rotation`, or not at all if it is "0".
-std::vector<KernelSpec> rowSpecs(std::string_view target, std::string_view name = "",
-                                 std::string_view rotation = "0");
-
 /// The path of a trace file, given or not: emulator settings cannot carry every character.
 Status checkTracePath(std::string_view flag, std::string_view path);
 

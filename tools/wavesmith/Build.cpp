@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -19,12 +18,12 @@
 
 #include "runtime/bundle/BundleWriter.h"
 #include "runtime/cache/KernelStore.h"
-#include "runtime/dispatch/RowKernel.h"
 #include "runtime/spec/KernelSpec.h"
 #include "runtime/support/Files.h"
 #include "runtime/support/Status.h"
 #include "tools/wavesmith/Arguments.h"
 #include "tools/wavesmith/Command.h"
+#include "tools/wavesmith/KernelSelection.h"
 #include "tools/wavesmith/Progress.h"
 
 namespace wavesmith::cli {
@@ -85,19 +84,7 @@ public:
   std::string summary() const override { return "compile kernels ahead of time into a directory"; }
 
   void declare(CLI::App &app) override {
-    app.add_option("--targets", targets_, "gfx942,gfx950")->required();
-    app.add_option("--kernels", kernels_,
-                   "attention, or kernels around it in all their variants: combine_splits, "
-                   "merge_states, quantize, quantize_concat, amax")
-        ->default_val("attention");
-    app.add_option("--rotation", rotation_, "Seed of the quantisers' rotation; 0: none")
-        ->default_val("0");
-    app.add_option("--dtypes", dtypes_, "bf16, fp8 or both: bf16,fp8")->default_val("bf16");
-    app.add_option("--head-dims", headDims_, "192x128,128x128,64x64,256x256; default: all");
-    app.add_option("--causal", causal_, "yes, no or both")->default_val("both");
-    app.add_option("--split-kv", splitKv_,
-                   "yes, no or both: kernels of prompts whose keys are cut, with their reducer")
-        ->default_val("both");
+    selection_.declare(app);
     app.add_option("-o,--output", output_, "Directory for the objects and manifest.json")
         ->required();
     app.add_option("--jobs", jobs_, "Compiles at a time; default: all cores");
@@ -161,58 +148,14 @@ public:
 
 private:
   Expected<std::vector<Built>> check() {
-    WAVESMITH_ASSIGN(const auto targets, parseList("--targets", targets_));
-    WAVESMITH_ASSIGN(const auto names, parseList("--kernels", kernels_));
-    WAVESMITH_ASSIGN(const auto dtypes, parseList("--dtypes", dtypes_));
-    WAVESMITH_ASSIGN(const auto dims,
-                     parseList("--head-dims", headDims_.empty() ? allHeadDims() : headDims_));
-    WAVESMITH_TRY(checkWord("--causal", causal_, {"yes", "no", "both"}));
-    WAVESMITH_TRY(checkWord("--split-kv", splitKv_, {"yes", "no", "both"}));
+    WAVESMITH_ASSIGN(std::vector<KernelSpec> specs, selection_.specs());
     jobCount_ = std::max(1u, std::thread::hardware_concurrency());
     if (!jobs_.empty()) {
       WAVESMITH_ASSIGN(jobCount_, parseCount("--jobs", jobs_, 1, 1024));
     }
     std::vector<Built> kernels;
-    const auto add = [&](KernelSpec spec) {
-      const auto same = [&](const Built &kernel) { return kernel.spec == spec; };
-      if (std::none_of(kernels.begin(), kernels.end(), same))
-        kernels.push_back({.spec = std::move(spec)});
-    };
-    WAVESMITH_ASSIGN(
-        const std::int64_t rotation,
-        parseCount("--rotation", rotation_, 0, std::numeric_limits<std::int32_t>::max()));
-    const bool attention = std::find(names.begin(), names.end(), "attention") != names.end();
-    for (const std::string &target : targets) {
-      for (const std::string &name : names) {
-        if (name == "attention")
-          continue;
-        WAVESMITH_TRY(withFlag("--targets", parseTarget(target)).status());
-        WAVESMITH_TRY(withFlag("--kernels", findRowKernel(name)).status());
-        for (KernelSpec &spec : rowSpecs(target, name, fmt::format("{}", rotation)))
-          add(std::move(spec));
-      }
-      if (!attention)
-        continue;
-      for (const std::string &dtype : dtypes) {
-        for (const std::string &text : dims) {
-          WAVESMITH_ASSIGN(const HeadDim dim, parseHeadDim("--head-dims", text));
-          for (const bool causal : {false, true}) {
-            if (causal_ != "both" && causal != (causal_ == "yes"))
-              continue;
-            WAVESMITH_ASSIGN(KernelSpec spec, checkedSpec({"--targets", "--dtypes", "--head-dims"},
-                                                          target, dtype, dim, causal));
-            if (splitKv_ != "yes")
-              add(spec);
-            if (splitKv_ == "no")
-              continue;
-            spec.attention.splitKv = true;
-            const AttentionSpec attention = spec.attention;
-            add(std::move(spec));
-            add(combineSpec(target, attention.headDimV, attention.writeLse));
-          }
-        }
-      }
-    }
+    for (KernelSpec &spec : specs)
+      kernels.push_back({.spec = std::move(spec)});
     return kernels;
   }
 
@@ -229,7 +172,8 @@ private:
     return Status::ok();
   }
 
-  std::string targets_, kernels_, rotation_, dtypes_, headDims_, causal_, splitKv_, output_, jobs_;
+  KernelSelection selection_;
+  std::string output_, jobs_;
   bool verify_ = false;
   std::int64_t jobCount_ = 0;
 };

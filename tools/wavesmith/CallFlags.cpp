@@ -10,6 +10,24 @@
 
 namespace wavesmith::cli {
 
+void ScoreFlags::declare(CLI::App &app) {
+  app.add_option("--window", window_,
+                 "L or L,R: keys that a query sees before and after its own position; -1: all");
+  app.add_option("--soft-cap", softCap_, "Scores s become cap * tanh(s / cap)");
+  app.add_flag("--sink", sink_, "Attention sinks, one for each head");
+}
+
+Status ScoreFlags::put(AttentionProblem &problem) const {
+  problem.sink = sink_;
+  if (!window_.empty()) {
+    WAVESMITH_ASSIGN(problem.window, parseWindow("--window", window_));
+  }
+  if (!softCap_.empty()) {
+    WAVESMITH_ASSIGN(problem.softCap, parseReal("--soft-cap", softCap_));
+  }
+  return Status::ok();
+}
+
 void CallFlags::declare(CLI::App &app, bool needsTarget) {
   CLI::Option *target = app.add_option("--target", target_, "gfx942 or gfx950");
   if (needsTarget)
@@ -24,10 +42,7 @@ void CallFlags::declare(CLI::App &app, bool needsTarget) {
   app.add_option("--kv-len", kvLen_, "Keys of a single sequence");
   app.add_option("--lens", lens_, "Packed batch: q:kv,q:kv,...");
   app.add_flag("--causal", causal_, "Causal mask, aligned bottom right");
-  app.add_option("--window", window_,
-                 "L or L,R: keys that a query sees before and after its own position; -1: all");
-  app.add_option("--soft-cap", softCap_, "Scores s become cap * tanh(s / cap)");
-  app.add_flag("--sink", sink_, "Random attention sinks, one for each head");
+  scores_.declare(app);
   app.add_option("--splits", splits_,
                  "Pieces of each row block's keys: 1 to 64; default: as the device's size asks");
   app.add_option(
@@ -51,13 +66,7 @@ Expected<RunRequest> CallFlags::request(const std::string &target) const {
   problem.headDimQk = dim.qk;
   problem.headDimV = dim.v;
   problem.causal = causal_;
-  problem.sink = sink_;
-  if (!window_.empty()) {
-    WAVESMITH_ASSIGN(problem.window, parseWindow("--window", window_));
-  }
-  if (!softCap_.empty()) {
-    WAVESMITH_ASSIGN(problem.softCap, parseReal("--soft-cap", softCap_));
-  }
+  WAVESMITH_TRY(scores_.put(problem));
   WAVESMITH_ASSIGN(problem.heads, parseCount("--heads", heads_, 1, kMaxHeads));
   if (!kvHeads_.empty()) {
     WAVESMITH_ASSIGN(problem.kvHeads, parseCount("--kv-heads", kvHeads_, 1, kMaxHeads));

@@ -12,6 +12,17 @@
 
 namespace wavesmith::cli {
 
+/// Those of the score functions.
+class ScoreFlags {
+public:
+  void declare(CLI::App &app);
+  Status put(AttentionProblem &problem) const;
+
+private:
+  std::string window_, softCap_;
+  bool sink_ = false;
+};
+
 class CallFlags {
 public:
   /// `needsTarget`: else request() is told what the target is where the flag is not given.
@@ -26,8 +37,9 @@ private:
   Status quantization(RunRequest &request) const;
 
   std::string target_, dtype_, headDim_, heads_, kvHeads_, qLen_, kvLen_, lens_, splits_, quantize_,
-      rotate_, distribution_, window_, softCap_;
-  bool causal_ = false, sink_ = false;
+      rotate_, distribution_;
+  ScoreFlags scores_;
+  bool causal_ = false;
 };
 
 } // namespace wavesmith::cli

@@ -19,7 +19,7 @@
 #include "runtime/cache/KernelStore.h"
 #include "runtime/hip/HipTable.h"
 #include "runtime/provider/JitProvider.h"
-#include "runtime/spec/KernelSpec.h"
+#include "runtime/spec/KernelFamily.h"
 #include "runtime/support/Env.h"
 #include "runtime/support/Files.h"
 #include "runtime/support/Hash.h"
@@ -77,12 +77,7 @@ Finding checkCompiler() {
     return finding;
   }
   JitProvider provider(*std::move(options));
-  const std::vector<KernelSpec> specs = supportedSpecs("gfx942");
-  if (specs.empty()) {
-    finding.detail = "this build knows no kernel";
-    return finding;
-  }
-  const auto object = provider.get(specs.back());
+  const auto object = provider.get(attentionFamily("gfx942").front());
   if (!object) {
     finding.detail = object.status().message();
     finding.remedy = provider.loaded()
@@ -273,7 +268,7 @@ Finding checkPolicy() {
   KernelStoreOptions options;
   options.jit = *jit;
   options.verifyOnEmulator();
-  const auto object = JitProvider(options.jit).get(supportedSpecs("gfx942").back());
+  const auto object = JitProvider(options.jit).get(attentionFamily("gfx942").front());
   if (object)
     return {"policy", State::Ok, policy + ", which works", ""};
   return {

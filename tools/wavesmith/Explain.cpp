@@ -15,6 +15,7 @@
 #include "runtime/dispatch/Dispatch.h"
 #include "runtime/support/Status.h"
 #include "tools/wavesmith/Arguments.h"
+#include "tools/wavesmith/CallFlags.h"
 #include "tools/wavesmith/Command.h"
 
 namespace wavesmith::cli {
@@ -69,6 +70,7 @@ public:
     app.add_option("--context", context_, "Cached tokens before them; default: 0");
     app.add_option("--lens", lens_, "Packed batch: q:kv,q:kv,...");
     app.add_flag("--causal", causal_, "Causal mask, aligned bottom right");
+    scores_.declare(app);
     app.add_option("--scales", scales_, "Of FP8: none, static, dynamic or unit; default: none");
     app.add_option("--rotate", rotate_, "Seed of the rotation of queries and keys on the FP8 path");
     app.add_flag("--fp8-context", fp8Context_, "Consent to FP8 over cached context");
@@ -114,6 +116,7 @@ private:
     problem.headDimQk = dim.qk;
     problem.headDimV = dim.v;
     problem.causal = causal_;
+    WAVESMITH_TRY(scores_.put(problem));
     WAVESMITH_ASSIGN(problem.heads, parseCount("--heads", heads_, 1, kMaxHeads));
     if (!kvHeads_.empty()) {
       WAVESMITH_ASSIGN(problem.kvHeads, parseCount("--kv-heads", kvHeads_, 1, kMaxHeads));
@@ -209,6 +212,7 @@ private:
 
   std::string target_, headDim_ = "192x128", heads_ = "12", kvHeads_, qLen_, context_, lens_,
                        scales_ = "none", rotate_, policy_, path_, splits_;
+  ScoreFlags scores_;
   bool causal_ = false, fp8Context_ = false;
 };
 

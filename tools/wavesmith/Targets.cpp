@@ -2,12 +2,12 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "runtime/spec/KernelSpec.h"
+#include "runtime/spec/KernelFamily.h"
 #include "runtime/support/Status.h"
-#include "tools/wavesmith/Arguments.h"
 #include "tools/wavesmith/Command.h"
 
 namespace wavesmith::cli {
@@ -26,9 +26,7 @@ public:
     result.json = {{"ok", true}, {"targets", Json::array()}};
     result.text = fmt::format("{:<8} {:>10}  {:<9} {}\n", "target", "LDS", "FP8", "kernels");
     for (const Target &target : knownTargets()) {
-      std::vector<KernelSpec> specs = supportedSpecs(target.name);
-      for (KernelSpec &spec : rowSpecs(target.name))
-        specs.push_back(std::move(spec));
+      const std::vector<KernelSpec> specs = kernelFamily(target.name);
       Json row = {{"name", target.name},
                   {"lds_bytes", target.ldsBytes},
                   {"fp8_format", fp8FormatName(target.fp8)},

@@ -1,0 +1,54 @@
+#include "runtime/spec/KernelFamily.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace wavesmith {
+namespace {
+
+constexpr std::array kHeadDims = {HeadDims{192, 128}, HeadDims{128, 128}, HeadDims{64, 64},
+                                  HeadDims{256, 256}};
+
+constexpr std::array kSwitches = {&AttentionSpec::softCap,  &AttentionSpec::window,
+                                  &AttentionSpec::sink,     &AttentionSpec::splitKv,
+                                  &AttentionSpec::writeLse, &AttentionSpec::causal};
+
+} // namespace
+
+std::span<const HeadDims> headDims() { return kHeadDims; }
+
+std::vector<KernelSpec> attentionFamily(std::string_view target) {
+  std::vector<KernelSpec> specs;
+  for (const HeadDims &dims : kHeadDims)
+    for (const DType dtype : {DType::BF16, DType::FP8})
+      for (unsigned set = 0; set < 1u << kSwitches.size(); ++set) {
+        AttentionSpec attention{.dtype = dtype, .headDimQk = dims.qk, .headDimV = dims.v};
+        for (std::size_t i = 0; i < kSwitches.size(); ++i)
+          attention.*kSwitches[i] = set >> i & 1;
+        // Logarithms are what most callers ask for: their absence is the variant.
+        attention.writeLse = !attention.writeLse;
+        specs.push_back({std::string(target), attention, "", {}});
+      }
+  return specs;
+}
+
+std::vector<KernelSpec> rowFamily(std::string_view target, std::uint32_t rotation) {
+  std::vector<KernelSpec> specs;
+  for (RowKernelSpec &row : rowKernelSpecs(fmt::format("{}", rotation)))
+    specs.push_back({std::string(target), {}, "", std::move(row)});
+  return specs;
+}
+
+std::vector<KernelSpec> kernelFamily(std::string_view target) {
+  std::vector<KernelSpec> specs = attentionFamily(target);
+  for (const std::uint32_t rotation : {0u, kSampleRotation})
+    for (KernelSpec &spec : rowFamily(target, rotation))
+      if (std::ranges::find(specs, spec) == specs.end())
+        specs.push_back(std::move(spec));
+  return specs;
+}
+
+} // namespace wavesmith
