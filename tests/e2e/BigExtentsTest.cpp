@@ -1,7 +1,9 @@
-// Tensors whose bytes reach past 2^31 and 2^32, in rows and in heads: the same bits as the same
-// elements side by side. The emulator's memory is sparse, so only what is touched exists.
+// Tensors whose bytes reach to 2^31, 2^32, 2^40 and past them, in rows and in heads, and tokens up
+// to the last that the contract has: the same bits as the same elements side by side. The
+// emulator's memory is sparse, so only what is touched exists.
 
 #include <array>
+#include <optional>
 
 #include <gtest/gtest.h>
 
@@ -11,10 +13,17 @@
 namespace wavesmith::testing {
 namespace {
 
-/// Strides in bytes; 0: packed.
+/// Strides in bytes; 0: packed. With an extent, the heads are so far apart that it is that many
+/// bytes from the first element to past the last one.
 struct Layout {
   const char *name;
-  std::int64_t row, head;
+  std::int64_t row = 0, head = 0, extent = 0;
+};
+
+/// What of a problem is computed, and which of its rows anybody touches.
+struct Part {
+  std::optional<std::vector<std::size_t>> sequences;
+  std::int64_t firstQ = 0, firstKv = 0;
 };
 
 class Device {
@@ -32,8 +41,9 @@ public:
   }
 
   /// The elements of out, then those of lse.
-  Expected<std::vector<std::byte>> run(const AttentionProblem &problem) {
-    WAVESMITH_ASSIGN(const AttentionPlan plan, planAttention(problem, {.splits = 1}));
+  Expected<std::vector<std::byte>> run(const AttentionProblem &problem, const Part &part = {}) {
+    WAVESMITH_ASSIGN(const AttentionPlan plan,
+                     planAttention(problem, {.splits = 1, .sequences = part.sequences}));
     KernelLoader loader(table_, store_);
     WAVESMITH_ASSIGN(const LoadedLaunchList list,
                      LoadedLaunchList::load(table_, launchList(plan), [&](const KernelSpec &spec) {
@@ -41,23 +51,33 @@ public:
                      }));
     const CheckedProblem &c = plan.checked;
     std::array<DeviceBuffer, 6> buffers;
+    std::array<DeviceBuffer, 3> descales;
     const std::array shapes{&c.q, &c.k, &c.v, &c.out, &c.lse};
+    const auto firstRow = [&](std::size_t i) {
+      return i == 1 || i == 2 ? part.firstKv : part.firstQ;
+    };
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       WAVESMITH_ASSIGN(buffers[i], DeviceBuffer::allocate(table_, shapes[i]->extentBytes()));
-      if (i < 3)
-        WAVESMITH_TRY(fill(*shapes[i], i, buffers[i]));
+      if (i >= descales.size())
+        continue;
+      WAVESMITH_ASSIGN(const std::vector<float> scales,
+                       fill(*shapes[i], i, firstRow(i), c.fp8, buffers[i]));
+      WAVESMITH_ASSIGN(descales[i], DeviceBuffer::allocate(table_, scales.size() * sizeof(float)));
+      WAVESMITH_TRY(descales[i].upload(std::as_bytes(std::span(scales))));
     }
     WAVESMITH_ASSIGN(buffers[5], DeviceBuffer::allocate(table_, plan.workspaceBytes()));
-    const AttentionBuffers addresses{buffers[0].address(), buffers[1].address(),
-                                     buffers[2].address(), buffers[3].address(),
-                                     buffers[4].address(), buffers[5].address()};
+    AttentionBuffers addresses{buffers[0].address(), buffers[1].address(), buffers[2].address(),
+                               buffers[3].address(), buffers[4].address(), buffers[5].address()};
+    addresses.descaleQ = descales[0].address();
+    addresses.descaleK = descales[1].address();
+    addresses.descaleV = descales[2].address();
     WAVESMITH_ASSIGN(const Stream stream, Stream::create(table_));
     WAVESMITH_TRY(list.uploadWork(addresses.workspace, stream.get()));
     WAVESMITH_TRY(list.launch(addresses, stream.get()));
     WAVESMITH_TRY(stream.synchronize());
     std::vector<std::byte> elements;
     for (const std::size_t i : {3, 4})
-      WAVESMITH_TRY(collect(*shapes[i], buffers[i], elements));
+      WAVESMITH_TRY(collect(*shapes[i], firstRow(i), buffers[i], elements));
     return elements;
   }
 
@@ -66,25 +86,33 @@ private:
     return static_cast<std::uint64_t>((row * s.rowStride + head * s.headStride) * s.elementBytes);
   }
 
-  static Status fill(const TensorShape &shape, std::uint64_t tensor, DeviceBuffer &to) {
+  /// The rows from `first` on, with values that do not depend on it; returns the descales, of which
+  /// bf16 has none.
+  static Expected<std::vector<float>> fill(const TensorShape &shape, std::uint64_t tensor,
+                                           std::int64_t first, Fp8Format fp8, DeviceBuffer &to) {
     TensorShape packed = shape;
+    packed.rows -= first;
     packed.headStride = shape.dim;
     packed.rowStride = shape.dim * shape.heads;
     HostTensor values(packed, std::byte{0xff});
-    values.fillNormalBf16(1, tensor);
+    std::vector<float> descales(1);
+    if (fp8 == Fp8Format::None)
+      values.fillNormalBf16(1, tensor);
+    else
+      descales = values.fillNormalFp8(fp8, /*shared=*/false, 1, tensor);
     const std::size_t bytes = static_cast<std::size_t>(shape.dim * shape.elementBytes);
-    for (std::int64_t row = 0; row < shape.rows; ++row)
+    for (std::int64_t row = 0; row < packed.rows; ++row)
       for (std::int64_t head = 0; head < shape.heads; ++head)
-        WAVESMITH_TRY(
-            to.upload({values.at<std::byte>(row, head), bytes}, offsetOf(shape, row, head)));
-    return Status::ok();
+        WAVESMITH_TRY(to.upload({values.at<std::byte>(row, head), bytes},
+                                offsetOf(shape, first + row, head)));
+    return descales;
   }
 
-  static Status collect(const TensorShape &shape, const DeviceBuffer &from,
+  static Status collect(const TensorShape &shape, std::int64_t first, const DeviceBuffer &from,
                         std::vector<std::byte> &elements) {
     const std::size_t bytes = static_cast<std::size_t>(shape.dim * shape.elementBytes);
     std::vector<std::byte> one(bytes);
-    for (std::int64_t row = 0; row < shape.rows; ++row)
+    for (std::int64_t row = first; row < shape.rows; ++row)
       for (std::int64_t head = 0; head < shape.heads; ++head) {
         WAVESMITH_TRY(from.download(one, offsetOf(shape, row, head)));
         elements.insert(elements.end(), one.begin(), one.end());
@@ -96,45 +124,110 @@ private:
   std::shared_ptr<KernelStore> store_;
 };
 
-constexpr std::int64_t kTwo31 = std::int64_t{1} << 31, kTwo32 = std::int64_t{1} << 32;
-// The widest rows the contract has put 2^32 bytes 1025 rows away, inside one sequence.
+constexpr std::int64_t power(int exponent) { return std::int64_t{1} << exponent; }
+
+/// The widest rows the contract has put 2^32 bytes 1025 rows away, inside one sequence. Strides are
+/// multiples of 16 bytes, so 16 less than a power is the next extent below it.
 constexpr std::array kLayouts{
-    Layout{"widest rows", kMaxRowStrideBytes - 16, 0},
-    Layout{"rows of 2 MiB", 2 << 20, 0},
-    Layout{"heads 2^31 apart", 0, kTwo31},
-    Layout{"heads just under 2^32 apart", 0, kTwo32 - 16},
-    Layout{"heads 2^32 apart", 0, kTwo32},
-    Layout{"heads 2^35 apart", 0, std::int64_t{1} << 35},
+    Layout{.name = "widest rows", .row = kMaxRowStrideBytes - 16},
+    Layout{.name = "rows of 2 MiB", .row = 2 << 20},
+    Layout{.name = "heads 2^31 apart", .head = power(31)},
+    Layout{.name = "heads 2^32 apart", .head = power(32)},
+    Layout{.name = "just under 2^31 bytes", .extent = power(31) - 16},
+    Layout{.name = "2^31 bytes", .extent = power(31)},
+    Layout{.name = "just under 2^32 bytes", .extent = power(32) - 16},
+    Layout{.name = "2^32 bytes", .extent = power(32)},
+    Layout{.name = "2^35 bytes", .extent = power(35)},
 };
 
-class BigExtents : public ::testing::TestWithParam<std::string> {};
+/// Strides of a tensor of two heads, in elements.
+TensorStrides stridesOf(const Layout &layout, std::int64_t rows, std::int64_t dim,
+                        std::int64_t elementBytes) {
+  TensorStrides strides;
+  strides.row = layout.row ? layout.row / elementBytes : layout.extent ? dim : 2 * dim;
+  strides.head = layout.head     ? layout.head / elementBytes
+                 : layout.extent ? layout.extent / elementBytes - rows * dim
+                                 : dim;
+  if (layout.head)
+    strides.row = dim;
+  return strides;
+}
 
-TEST_P(BigExtents, GiveTheSameBits) {
-  Device device;
-  const Status opened = device.open(GetParam());
-  ASSERT_TRUE(opened.isOk()) << opened.message();
-  for (const auto &[dimQk, dimV] : {std::pair{192, 128}, {64, 64}}) {
+class BigExtents : public ::testing::TestWithParam<std::string> {
+protected:
+  void SetUp() override {
+    const Status opened = device.open(GetParam());
+    ASSERT_TRUE(opened.isOk()) << opened.message();
+  }
+  AttentionProblem problemOf(DType dtype, int dimQk, int dimV) const {
     AttentionProblem problem;
     problem.target = GetParam();
+    problem.dtype = dtype;
     problem.headDimQk = dimQk;
     problem.headDimV = dimV;
     problem.heads = problem.kvHeads = 2;
     problem.causal = true;
+    return problem;
+  }
+
+  Device device;
+};
+
+TEST_P(BigExtents, GiveTheSameBits) {
+  struct {
+    DType dtype;
+    int qk, v;
+  } const kernels[] = {{DType::BF16, 192, 128}, {DType::BF16, 64, 64}, {DType::FP8, 128, 128}};
+  for (const auto &[dtype, qk, v] : kernels) {
+    AttentionProblem problem = problemOf(dtype, qk, v);
     problem.lengths = {{40, 33}, {300, 1200}, {1, 70}};
+    constexpr std::int64_t kQueries = 341, kKeys = 1303;
     const auto expected = device.run(problem);
     ASSERT_TRUE(expected) << expected.status().message();
     for (const Layout &layout : kLayouts) {
-      const std::array dims{dimQk, dimQk, dimV, dimV};
-      const std::array tensors{&problem.q, &problem.k, &problem.v, &problem.out};
-      for (std::size_t i = 0; i < tensors.size(); ++i) {
-        tensors[i]->row = layout.row ? layout.row / 2 : dims[i];
-        tensors[i]->head = layout.head ? layout.head / 2 : dims[i];
+      const int bytes = dtype == DType::FP8 ? 1 : 2;
+      problem.q = stridesOf(layout, kQueries, qk, bytes);
+      problem.k = stridesOf(layout, kKeys, qk, bytes);
+      problem.v = stridesOf(layout, kKeys, v, bytes);
+      problem.out = stridesOf(layout, kQueries, v, 2);
+      problem.lseHeadStride = layout.head     ? layout.head / 4
+                              : layout.extent ? layout.extent / 4 - kQueries
+                                              : 400;
+      if (layout.extent) {
+        const auto checked = checkProblem(problem);
+        ASSERT_TRUE(checked) << layout.name << ": " << checked.status().message();
+        for (const TensorShape *shape :
+             {&checked->q, &checked->k, &checked->v, &checked->out, &checked->lse})
+          ASSERT_EQ(shape->extentBytes(), layout.extent) << layout.name;
       }
-      problem.lseHeadStride = layout.head ? layout.head / 4 : 400;
       const auto far = device.run(problem);
       ASSERT_TRUE(far) << layout.name << ": " << far.status().message();
-      EXPECT_TRUE(*far == *expected) << layout.name << ", " << dimQk << "x" << dimV;
+      EXPECT_TRUE(*far == *expected)
+          << layout.name << ", " << dtypeName(dtype) << " " << qk << "x" << v;
     }
+  }
+}
+
+TEST_P(BigExtents, LastTokensOfTheContract) {
+  for (const DType dtype : {DType::BF16, DType::FP8}) {
+    constexpr std::int64_t kQueries = 300, kKeys = 1000;
+    AttentionProblem problem = problemOf(dtype, 64, 64);
+    problem.window.left = 200; // or every key would have to be computed
+    problem.lengths = {{kQueries, kKeys}};
+    const auto expected = device.run(problem);
+    ASSERT_TRUE(expected) << expected.status().message();
+    // As the last keys of the longest sequence.
+    problem.lengths = {{kQueries, kMaxTokens}};
+    const auto late = device.run(problem, {.firstKv = kMaxTokens - kKeys});
+    ASSERT_TRUE(late) << late.status().message();
+    EXPECT_TRUE(*late == *expected) << dtypeName(dtype) << ": late keys";
+    // Behind another sequence that fills the rest of the batch.
+    problem.lengths = {{kMaxTokens - kQueries, kMaxTokens - kKeys}, {kQueries, kKeys}};
+    const auto behind = device.run(
+        problem,
+        {.sequences = {{1}}, .firstQ = kMaxTokens - kQueries, .firstKv = kMaxTokens - kKeys});
+    ASSERT_TRUE(behind) << behind.status().message();
+    EXPECT_TRUE(*behind == *expected) << dtypeName(dtype) << ": late tokens";
   }
 }
 

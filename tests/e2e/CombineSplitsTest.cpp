@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -159,6 +160,37 @@ Problem drawProblem(Draw &draw, int headDimV) {
   return p;
 }
 
+/// The first, the last and some other head of that many, each with a number of slots of its own, up
+/// to 64; the other heads' rows are canaries.
+void expectHeads(const char *target, int dim, std::int64_t heads) {
+  SCOPED_TRACE(fmt::format("{} heads of {}", heads, dim));
+  auto device = RowDevice::open(target);
+  ASSERT_TRUE(device) << device.status().message();
+  Draw draw(static_cast<std::uint64_t>(1000 * dim + heads));
+  Problem p;
+  p.headDimV = dim;
+  p.heads = heads;
+  p.tokens = 1;
+  for (const std::int64_t head : std::set<std::int64_t>{0, draw.below(heads), heads - 1}) {
+    CombineUnit unit{};
+    unit.rows = 1;
+    unit.head = static_cast<std::int32_t>(head);
+    unit.slot = static_cast<std::int32_t>(p.slots);
+    unit.slots = static_cast<std::int32_t>((head + heads) % 64 + 1);
+    p.slots += unit.slots;
+    p.units.push_back(unit);
+  }
+  p.allocate();
+  for (std::int64_t s = 0; s < p.slots; ++s) {
+    p.lseAt(s, 0) = draw.oneIn(6) ? -kInf : 5 * draw.normal();
+    for (int i = 0; i < dim; ++i)
+      p.outRow(s, 0)[i] = draw.normal();
+  }
+  const auto result = run(**device, target, p, true);
+  ASSERT_TRUE(result) << result.status().message();
+  expectRight(p, *result, true);
+}
+
 class CombineSplits : public ::testing::TestWithParam<const char *> {};
 
 TEST_P(CombineSplits, AgreesWithFloat64) {
@@ -194,6 +226,18 @@ TEST_P(CombineSplits, TakesSixtyFourSlots) {
   const auto result = run(**device, GetParam(), p, true);
   ASSERT_TRUE(result) << result.status().message();
   expectRight(p, *result, true);
+}
+
+TEST_P(CombineSplits, TakesEveryHeadCount) {
+  for (std::int64_t heads = 1; heads <= kMaxHeads; ++heads)
+    ASSERT_NO_FATAL_FAILURE(expectHeads(GetParam(), 64 << heads % 3, heads));
+}
+
+class EveryHeadCount : public ::testing::TestWithParam<const char *> {};
+TEST_P(EveryHeadCount, OfEveryValueDim) {
+  for (const int dim : {64, 128, 256})
+    for (std::int64_t heads = 1; heads <= kMaxHeads; ++heads)
+      ASSERT_NO_FATAL_FAILURE(expectHeads(GetParam(), dim, heads));
 }
 
 /// With one partial, out is its rounding to bf16 and lse its bits, whatever the others' emptiness.
@@ -294,6 +338,7 @@ TEST_P(CombineSplits, FarApartGivesTheSameBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, CombineSplits, ::testing::Values("gfx942", "gfx950"));
+INSTANTIATE_TEST_SUITE_P(Long, EveryHeadCount, ::testing::Values("gfx942", "gfx950"));
 
 } // namespace
 } // namespace wavesmith::testing

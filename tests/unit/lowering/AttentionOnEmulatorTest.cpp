@@ -127,6 +127,18 @@ TEST_P(AttentionVariantsOnEmulatorTest, KeysPastFourGigabytes) {
                             .keyRowBytes = std::int64_t{3} << 20});
 }
 
+/// More than a device has, which the emulator's sparse memory does not mind.
+TEST_P(AttentionVariantsOnEmulatorTest, HeadsATerabyteApart) {
+  const KernelShape shape{.headDimQk = 64, .headDimV = 64, .causal = true};
+  for (const KernelCase &kernel :
+       {KernelCase{GetParam(), shape}, KernelCase{GetParam(), shape}.withFp8()})
+    expectAgrees(GetParam(), {.shape = kernel.shape,
+                              .sequences = {{40, 120}, {20, 300}},
+                              .heads = 2,
+                              .kvHeads = 2,
+                              .headBytes = std::int64_t{1} << 40});
+}
+
 TEST_P(AttentionVariantsOnEmulatorTest, AnyOrderOfExecution) {
   for (const char *order : {"vmem-early,lds-late,run-to-barrier", "vmem-late,lds-late,preemptive",
                             "vmem-late,lockstep,poison", "vmem-early,preemptive,poison"}) {

@@ -27,11 +27,14 @@ struct AttentionProblem {
   int headPadding = 0;          ///< elements after each head's row
   int rowPadding = 0;           ///< elements after each token
   std::int64_t keyRowBytes = 0; ///< overrides the row stride of K and V
-  float growth = 0;             ///< keys grow by this factor over a sequence, so that maxima move
-  int nanSequence = -1;         ///< its q, k and v are NaN and nobody looks at its rows
-  float otherQueries = 1;       ///< factor on every query row of a sequence but row 5
-  int blockN = 32;              ///< of the kernel: where splits may cut
-  bool sharedDescales = false;  ///< FP8: one for all heads
+  /// Overrides the distance of heads in q, k, v and out, whose rows are dense then. For distances
+  /// of any size: what lies between the rows is neither filled nor looked at.
+  std::int64_t headBytes = 0;
+  float growth = 0;            ///< keys grow by this factor over a sequence, so that maxima move
+  int nanSequence = -1;        ///< its q, k and v are NaN and nobody looks at its rows
+  float otherQueries = 1;      ///< factor on every query row of a sequence but row 5
+  int blockN = 32;             ///< of the kernel: where splits may cut
+  bool sharedDescales = false; ///< FP8: one for all heads
   /// FP8: q's codes are multiplied by two to this, its descale divided by it.
   int queryShift = 0;
   std::uint64_t seed = 1;
