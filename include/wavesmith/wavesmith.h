@@ -218,6 +218,19 @@ typedef struct wavesmith_plan_info {
 WAVESMITH_API wavesmith_status wavesmith_plan_get_info(wavesmith_plan plan,
     wavesmith_plan_info *info);
 
+/* Why one sequence of the batch takes its path. */
+typedef struct wavesmith_decision {
+  size_t size;
+  int32_t path;       /* WAVESMITH_PATH_BF16 or WAVESMITH_PATH_FP8 */
+  int32_t reserved;
+  const char *rule;   /* valid as long as the plan or pass */
+  const char *reason; /* one sentence for people */
+} wavesmith_decision;
+
+/*   sequence   from 0, below the batch */
+WAVESMITH_API wavesmith_status wavesmith_plan_get_decision(wavesmith_plan plan, int64_t sequence,
+    wavesmith_decision *decision);
+
 /* The decision as JSON (docs/capi.md#explain): path, rule, reason, values, kernels with keys and
  * where each came from. Valid as long as the plan. */
 WAVESMITH_API wavesmith_status wavesmith_plan_explain(wavesmith_plan plan, const char **json);
@@ -499,9 +512,11 @@ WAVESMITH_API wavesmith_status wavesmith_launch_amax(wavesmith_plan plan,
 
 /* Chunked prefill: new queries over cached keys that come in segments (whatever fits a scratch
  * buffer), then over their own. Each segment is attention without a mask; results are accumulated
- * in out and lse by log-sum-exp; the causal part over the new keys comes last. FP8 inputs are
- * quantised by the caller (wavesmith_plan_quantize), so queries only once; with `scales`, each part
- * decides by its own lengths and quantises its queries itself.
+ * in out and lse by log-sum-exp; the causal part over the new keys comes last.
+ *
+ * A sequence's path is decided once for the whole pass, by its new tokens and all its cached keys
+ * (docs/policy.md). Where that is FP8, `scales` say how: queries are quantised once, with segment 0,
+ * keys and values by each part. FP8 inputs were quantised by the caller (wavesmith_plan_quantize).
  *
  *   begin     plans all parts; CPU work, may compile
  *   upload    as for a plan
@@ -528,14 +543,24 @@ typedef struct wavesmith_pass_info {
   size_t size;
   uint64_t workspace_bytes;
   uint64_t workspace_alignment;
-  uint32_t launches; /* kernels of the whole pass */
+  uint32_t launches;    /* kernels of the whole pass */
   uint32_t segments;
+  int32_t path;         /* WAVESMITH_PATH_... */
+  int32_t reserved;
+  const char *rule;     /* that chose the path; valid as long as the pass */
+  const char *reason;   /* one sentence for people */
+  uint64_t saturated_q; /* as of a plan: queries that were quantised; 0 = none */
 } wavesmith_pass_info;
 
 /* `info` may be null. */
 WAVESMITH_API wavesmith_status wavesmith_pass_begin(wavesmith_context context,
     const wavesmith_pass_options *options, wavesmith_pass *pass, wavesmith_pass_info *info);
 WAVESMITH_API wavesmith_status wavesmith_pass_destroy(wavesmith_pass pass);
+
+/* As wavesmith_plan_get_decision() and wavesmith_plan_explain(). */
+WAVESMITH_API wavesmith_status wavesmith_pass_get_decision(wavesmith_pass pass, int64_t sequence,
+    wavesmith_decision *decision);
+WAVESMITH_API wavesmith_status wavesmith_pass_explain(wavesmith_pass pass, const char **json);
 
 /* As wavesmith_upload(): once for each workspace, before its first segment. */
 WAVESMITH_API wavesmith_status wavesmith_pass_upload(wavesmith_pass pass, void *workspace,

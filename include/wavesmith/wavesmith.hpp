@@ -74,6 +74,12 @@ public:
     check(wavesmith_plan_get_info(get(), &info));
     return info;
   }
+  /// Of one sequence; its texts live as long as the plan.
+  wavesmith_decision decision(std::int64_t sequence) const {
+    auto decision = WAVESMITH_INIT(wavesmith_decision);
+    check(wavesmith_plan_get_decision(get(), sequence, &decision));
+    return decision;
+  }
   /// The decision as JSON.
   std::string explain() const {
     const char *json = nullptr;
@@ -114,6 +120,16 @@ public:
 
   wavesmith_pass get() const noexcept { return handle_.get(); }
   const wavesmith_pass_info &info() const noexcept { return info_; }
+  wavesmith_decision decision(std::int64_t sequence) const {
+    auto decision = WAVESMITH_INIT(wavesmith_decision);
+    check(wavesmith_pass_get_decision(get(), sequence, &decision));
+    return decision;
+  }
+  std::string explain() const {
+    const char *json = nullptr;
+    check(wavesmith_pass_explain(get(), &json));
+    return json;
+  }
 
   void upload(void *workspace, std::uint64_t bytes, void *stream) const {
     check(wavesmith_pass_upload(get(), workspace, bytes, stream));

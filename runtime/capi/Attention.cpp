@@ -124,6 +124,7 @@ Expected<std::shared_ptr<Plan>> buildOnDevice(const Context &context,
   explanation.reason = fmt::format("the lengths are on the device, so the inputs stay {}",
                                    dtypeName(checked.problem.dtype));
   explanation.values = valuesOf(checked.problem);
+  explanation.sequences = attention.batch;
   return std::make_shared<Plan>(Plan::Kind::Attention, context.device, launchList(plan),
                                 std::move(explanation));
 }
@@ -138,37 +139,13 @@ Expected<std::shared_ptr<Plan>> buildFp8(const Context &context, const Attention
   explanation.reason = "the inputs are fp8";
   explanation.splits = splitsOf(plan);
   explanation.values = valuesOf(plan.checked.problem);
+  explanation.sequences = static_cast<std::int64_t>(problem.lengths.size());
   return std::make_shared<Plan>(Plan::Kind::Attention, context.device, launchList(plan),
                                 std::move(explanation));
 }
 
-/// One sentence for a batch: its only decision, or how many sequences go where.
-void summarise(const Decisions &decisions, const DispatchPlan &plan, Explanation &explanation) {
-  explanation.path = plan.plain && plan.fp8 ? WAVESMITH_PATH_MIXED
-                     : plan.fp8             ? WAVESMITH_PATH_FP8
-                                            : WAVESMITH_PATH_BF16;
-  if (decisions.choices.empty()) {
-    explanation.rule = "none";
-    explanation.reason = "there are no sequences";
-    return;
-  }
-  const policy::Decision &first = decisions.choices.front().decision;
-  explanation.rule = first.rule;
-  explanation.reason = first.reason;
-  const auto differs = [&](const Decisions::Choice &choice) {
-    return choice.decision.rule != first.rule;
-  };
-  if (std::ranges::none_of(decisions.choices, differs))
-    return;
-  const std::size_t fp8 = decisions.of(policy::Path::Fp8).size();
-  explanation.rule = "several";
-  explanation.reason =
-      fmt::format("{} sequences take bf16, {} take fp8; the rules of each are in the explanation",
-                  decisions.of(policy::Path::Bf16).size(), fp8);
-}
-
-Expected<std::shared_ptr<Plan>> build(const Context &context,
-                                      const wavesmith_attention &attention) {
+Expected<std::shared_ptr<Plan>> build(const Context &context, const wavesmith_attention &attention,
+                                      const Settled *settled) {
   WAVESMITH_ASSIGN(DispatchRequest request, requestOf(attention, context));
   if (attention.lengths == WAVESMITH_LENGTHS_ON_DEVICE)
     return buildOnDevice(context, request, attention);
@@ -178,22 +155,28 @@ Expected<std::shared_ptr<Plan>> build(const Context &context,
                             .device = deviceShape(device.target, device.computeUnits)};
   if (request.problem.dtype == DType::FP8)
     return buildFp8(context, request.problem, options);
-  WAVESMITH_ASSIGN(Decisions decisions, decideSequences(request, context.policy));
-  WAVESMITH_ASSIGN(const DispatchPlan plan, planDispatch(request, decisions, options));
-  Explanation explanation;
-  summarise(decisions, plan, explanation);
+  Settled settledHere;
+  if (!settled) {
+    WAVESMITH_ASSIGN(settledHere.decisions, decideSequences(request, context.policy));
+    settled = &settledHere;
+  }
+  WAVESMITH_ASSIGN(const DispatchPlan plan,
+                   planDispatch(request, settled->decisions, options, settled->work));
+  Explanation explanation = explanationOf(settled->decisions, context.policy);
   if (plan.plain)
     explanation.splits = splitsOf(*plan.plain);
   if (plan.fp8) {
-    explanation.splits = std::max(explanation.splits, splitsOf(plan.fp8->attention));
-    if (plan.fp8->zeroBytes > 0)
-      explanation.saturated = {plan.fp8Workspace + plan.fp8->q.saturated,
-                               plan.fp8Workspace + plan.fp8->k.saturated,
-                               plan.fp8Workspace + plan.fp8->v.saturated};
+    const QuantizedPlan &fp8 = *plan.fp8;
+    explanation.splits = std::max(explanation.splits, splitsOf(fp8.attention));
+    if (fp8.zeroBytes > 0 && fp8.work != QuantizedWork::Rest)
+      explanation.saturated[0] = plan.fp8Workspace + fp8.q.saturated;
+    if (fp8.zeroBytes > 0 && fp8.work != QuantizedWork::Queries) {
+      explanation.saturated[1] = plan.fp8Workspace + fp8.k.saturated;
+      explanation.saturated[2] = plan.fp8Workspace + fp8.v.saturated;
+    }
+    explanation.qCodes = plan.fp8Workspace + fp8.q.data;
+    explanation.qCodesDescale = plan.fp8Workspace + fp8.q.descale;
   }
-  explanation.policy = context.policy.name();
-  explanation.policyOrigin = context.policy.origin();
-  explanation.decisions = std::move(decisions);
   return std::make_shared<Plan>(Plan::Kind::Attention, context.device, plan.list(),
                                 std::move(explanation));
 }
@@ -318,21 +301,30 @@ Expected<std::vector<SequenceLength>> lengthsOf(const wavesmith_attention &atten
   return lengthsFromOffsets({attention.cu_seqlens_q, entries}, {attention.cu_seqlens_kv, entries});
 }
 
-Expected<std::shared_ptr<Plan>> planOf(Context &context, const wavesmith_attention &attention) {
+Expected<std::shared_ptr<Plan>> planOf(Context &context, const wavesmith_attention &attention,
+                                       const Settled *settled) {
   WAVESMITH_TRY(checkLengths(attention));
   const wavesmith_attention value = keyOf(attention);
   const bool onHost = attention.lengths == WAVESMITH_LENGTHS_ON_HOST && attention.batch > 0;
   const std::size_t entries = onHost ? static_cast<std::size_t>(attention.batch) + 1 : 0;
+  std::vector<std::uint8_t> paths; // and what is to be done of them
+  if (settled) {
+    paths.assign(entries, static_cast<std::uint8_t>(settled->work));
+    for (const Decisions::Choice &choice : settled->decisions.choices)
+      for (const std::size_t sequence : choice.sequences)
+        paths[sequence] = static_cast<std::uint8_t>(choice.decision.path);
+  }
   const PlanCache::Key key{std::as_bytes(std::span(&value, 1)),
                            std::as_bytes(std::span(attention.cu_seqlens_q, entries)),
-                           std::as_bytes(std::span(attention.cu_seqlens_kv, entries))};
+                           std::as_bytes(std::span(attention.cu_seqlens_kv, entries)),
+                           std::as_bytes(std::span(paths))};
   const std::uint64_t hash = PlanCache::hash(key);
   std::shared_ptr<Plan> plan = context.plans.find(key, hash);
   Counters &counters = context.device->counters;
   if (plan) {
     counters.planHits.fetch_add(1, std::memory_order_relaxed);
   } else {
-    WAVESMITH_ASSIGN(plan, build(context, attention));
+    WAVESMITH_ASSIGN(plan, build(context, attention, settled));
     counters.plans.fetch_add(1, std::memory_order_relaxed);
     const std::uint64_t bytes = plan->memoryBytes();
     plan = context.plans.add(key, hash, std::move(plan), bytes);

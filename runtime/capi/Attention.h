@@ -24,7 +24,14 @@ Status checkLengths(const wavesmith_attention &attention);
 /// The lengths of arrays that were found readable.
 Expected<std::vector<SequenceLength>> lengthsOf(const wavesmith_attention &attention);
 
+/// What a context pass has settled before its parts are planned.
+struct Settled {
+  Decisions decisions; ///< by all lengths of the pass
+  QuantizedWork work = QuantizedWork::All;
+};
+
 /// The plan of that value, from the cache or made; ready unless deferred.
-Expected<std::shared_ptr<Plan>> planOf(Context &context, const wavesmith_attention &attention);
+Expected<std::shared_ptr<Plan>> planOf(Context &context, const wavesmith_attention &attention,
+                                       const Settled *settled = nullptr);
 
 } // namespace wavesmith::capi

@@ -1,12 +1,18 @@
-// The context pass: one plan for each segment, one for the causal part, and the merge that brings
-// each into the caller's out and lse. The first part writes there itself, later ones into the
-// workspace. Parts of the same plan share their lists: they follow each other on the stream.
+// The context pass: one plan for each segment, one for the causal part, the merge that brings each
+// into the caller's out and lse, and where FP8 is chosen one that quantises the queries. The first
+// part writes there itself, later ones into the workspace. Parts of the same plan share their
+// lists: they follow each other on the stream.
 
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "runtime/capi/Attention.h"
 #include "runtime/capi/Call.h"
@@ -32,7 +38,15 @@ public:
     info.workspace_alignment = kWorkspaceAlignment;
     info.segments = static_cast<std::uint32_t>(segments_.size());
     info.launches = launches_;
+    info.path = explanation_.path;
+    info.rule = explanation_.rule.c_str();
+    info.reason = explanation_.reason.c_str();
+    if (queries_.plan)
+      info.saturated_q = queries_.workspace + queries_.plan->explanation().saturated[0];
   }
+  const Explanation &explanation() const { return explanation_; }
+  /// Valid as long as the pass.
+  const char *explain();
 
   Status upload(std::uint64_t workspace, std::uint64_t bytes, hipStream_t stream) const {
     WAVESMITH_TRY(checkWorkspace(workspace, bytes));
@@ -58,23 +72,66 @@ private:
     std::uint64_t workspace = 0; ///< where its own begins
   };
 
+  Status settle(Context &context, const wavesmith_attention &last,
+                const wavesmith_pass_options &options);
   Expected<Part> part(Context &context, const wavesmith_attention &attention, std::string name);
   Status run(const Part &part, bool first, AttentionBuffers buffers, std::uint64_t bytes,
              hipStream_t stream) const;
   Status checkWorkspace(std::uint64_t workspace, std::uint64_t bytes) const;
 
+  std::optional<Settled> settled_; ///< none of FP8 inputs: there is nothing to decide
+  Explanation explanation_;
+  Part queries_; ///< quantises the queries for all parts; no plan when none has need of it
   std::vector<Part> segments_;
   Part last_;
   std::vector<Part> distinct_;  ///< of these, each plan once
   std::shared_ptr<Plan> merge_; ///< of a part in the workspace into out; none without segments
   std::uint64_t partOut_ = 0, partLse_ = 0, workspaceBytes_ = 0;
   std::uint32_t launches_ = 0;
+  std::mutex mutex_; ///< of what follows
+  std::string explained_;
 };
+
+/// Decides by all lengths of the pass, and has the queries quantised once if that is needed.
+Status Pass::settle(Context &context, const wavesmith_attention &last,
+                    const wavesmith_pass_options &options) {
+  WAVESMITH_ASSIGN(DispatchRequest request, requestOf(last, context));
+  if (request.problem.dtype == DType::FP8)
+    return Status::ok();
+  WAVESMITH_ASSIGN(request.problem.lengths, lengthsOf(last));
+  for (std::uint64_t i = 0; i < options.segment_count; ++i) {
+    wavesmith_attention attention = last;
+    attention.cu_seqlens_kv = options.segments[i];
+    Status status = checkLengths(attention);
+    if (status.isOk()) {
+      const auto lengths = lengthsOf(attention);
+      status = lengths.status();
+      for (std::size_t s = 0; status.isOk() && s < lengths->size(); ++s)
+        request.problem.lengths[s].kv += (*lengths)[s].kv;
+    }
+    if (!status.isOk())
+      return status.withContext(fmt::format("segments[{}]", i));
+  }
+  settled_.emplace();
+  WAVESMITH_ASSIGN(settled_->decisions, decideSequences(request, context.policy));
+  explanation_ = explanationOf(settled_->decisions, context.policy);
+  if (options.segment_count == 0 || settled_->decisions.of(policy::Path::Fp8).empty())
+    return Status::ok();
+  // Without keys: of the attention only the queries' shape counts.
+  const std::vector<std::int32_t> none(static_cast<std::size_t>(last.batch) + 1);
+  wavesmith_attention queries = last;
+  queries.cu_seqlens_kv = none.data();
+  settled_->work = QuantizedWork::Queries;
+  WAVESMITH_ASSIGN(queries_, part(context, queries, "queries"));
+  settled_->work = QuantizedWork::Rest;
+  return Status::ok();
+}
 
 Expected<Pass::Part> Pass::part(Context &context, const wavesmith_attention &attention,
                                 std::string name) {
   Part made;
-  Expected<std::shared_ptr<Plan>> plan = planOf(context, attention);
+  Expected<std::shared_ptr<Plan>> plan =
+      planOf(context, attention, settled_ ? &*settled_ : nullptr);
   if (!plan)
     return plan.status().withContext(name);
   made.plan = *std::move(plan);
@@ -107,6 +164,7 @@ Expected<std::shared_ptr<Pass>> Pass::create(Context &context,
   if (options.segment_count > 0 && !options.segments)
     return isNull("segments");
 
+  WAVESMITH_TRY(pass->settle(context, last, options));
   // What the later parts write goes to the workspace, packed.
   const auto packed = [](wavesmith_attention attention) {
     attention.out = {};
@@ -124,6 +182,8 @@ Expected<std::shared_ptr<Pass>> Pass::create(Context &context,
   WAVESMITH_ASSIGN(
       pass->last_,
       pass->part(context, options.segment_count == 0 ? last : packed(last), "attention"));
+  if (!pass->settled_)
+    pass->explanation_ = pass->last_.plan->explanation();
   if (options.segment_count == 0)
     return pass;
 
@@ -148,6 +208,26 @@ Expected<std::shared_ptr<Pass>> Pass::create(Context &context,
   return pass;
 }
 
+const char *Pass::explain() {
+  const std::lock_guard lock(mutex_);
+  if (!explained_.empty())
+    return explained_.c_str();
+  nlohmann::ordered_json json = explanation_.json("pass", device());
+  json["segments"] = segments_.size();
+  json["launches"] = launches_;
+  json["workspace_bytes"] = workspaceBytes_;
+  auto &kernels = json["kernels"] = nlohmann::ordered_json::array();
+  if (queries_.plan)
+    putKernels(*queries_.plan->ready(), kernels);
+  for (const Part &segment : segments_) {
+    putKernels(*segment.plan->ready(), kernels);
+    putKernels(*merge_->ready(), kernels); // as many as there are segments
+  }
+  putKernels(*last_.plan->ready(), kernels);
+  explained_ = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return explained_.c_str();
+}
+
 Status Pass::checkWorkspace(std::uint64_t workspace, std::uint64_t bytes) const {
   return workspaceBytes_ == 0 ? Status::ok()
                               : capi::checkWorkspace("pass", workspaceBytes_, workspace, bytes);
@@ -170,6 +250,16 @@ Status Pass::run(const Part &part, bool first, AttentionBuffers buffers, std::ui
     merging.descaleQ = merging.lse = buffers.lse;
     buffers.out = merging.k = workspace + partOut_;
     buffers.lse = merging.descaleK = workspace + partLse_;
+  }
+  if (queries_.plan) {
+    const std::uint64_t own = workspace + queries_.workspace;
+    buffers.qCodes = own + queries_.plan->explanation().qCodes;
+    buffers.qCodesDescale = own + queries_.plan->explanation().qCodesDescale;
+    if (first) {
+      buffers.workspace = own;
+      WAVESMITH_TRY(queries_.plan->launch(buffers, queries_.plan->workspaceBytes(), stream,
+                                          /*counts=*/false));
+    }
   }
   buffers.workspace = workspace + part.workspace;
   WAVESMITH_TRY(part.plan->launch(buffers, part.plan->workspaceBytes(), stream));
@@ -232,6 +322,26 @@ wavesmith_status wavesmith_pass_destroy(wavesmith_pass pass) {
   return call("wavesmith_pass_destroy", [&]() -> Status {
     const auto handle = reinterpret_cast<std::uint64_t>(pass);
     return passes().remove(handle) ? Status::ok() : badHandle(handle, HandleKind::Pass);
+  });
+}
+
+wavesmith_status wavesmith_pass_get_decision(wavesmith_pass pass, int64_t sequence,
+                                             wavesmith_decision *decision) {
+  return call("wavesmith_pass_get_decision", [&]() -> Status {
+    WAVESMITH_ASSIGN(const auto found, use(pass));
+    wavesmith_decision filled{};
+    WAVESMITH_TRY(found->explanation().decisionOf(sequence, filled));
+    return writeStruct(decision, filled, "decision");
+  });
+}
+
+wavesmith_status wavesmith_pass_explain(wavesmith_pass pass, const char **json) {
+  return call("wavesmith_pass_explain", [&]() -> Status {
+    if (!json)
+      return isNull("json");
+    WAVESMITH_ASSIGN(const auto found, use(pass));
+    *json = found->explain();
+    return Status::ok();
   });
 }
 

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "include/wavesmith/wavesmith.h"
 #include "runtime/capi/Device.h"
 #include "runtime/capi/Handles.h"
@@ -30,9 +32,18 @@ struct Explanation {
   std::string policy, policyOrigin;   ///< that was asked
   std::optional<Decisions> decisions; ///< it came to
   std::int32_t splits = 1;
+  std::int64_t sequences = 0; ///< of the batch; 0 of kernels around attention
   /// Offsets of q's, k's and v's counts of saturated elements in the workspace; 0: none.
   std::array<std::uint64_t, 3> saturated{};
+  std::uint64_t qCodes = 0, qCodesDescale = 0; ///< likewise of queries that are only quantised
+  Status decisionOf(std::int64_t sequence, wavesmith_decision &decision) const;
+  /// What has no need of kernels.
+  nlohmann::ordered_json json(const char *kind, const Device &device) const;
 };
+/// Path, rule and reason of a batch: its only decision, or how many sequences go where.
+Explanation explanationOf(const Decisions &decisions, const policy::Policy &policy);
+/// Adds to `kernels`, a JSON array, what one run of a list launches.
+void putKernels(const LoadedLaunchList &list, nlohmann::ordered_json &kernels);
 
 class Plan {
 public:
@@ -45,6 +56,7 @@ public:
   /// Compiles and loads what is missing.
   Status makeReady();
   const std::vector<KernelSpec> &kernels() const { return kernels_; }
+  const Explanation &explanation() const { return explanation_; }
   std::uint64_t workspaceBytes() const { return workspaceBytes_; }
   std::uint64_t memoryBytes() const { return memoryBytes_; } ///< of the host that it takes, about
   std::uint32_t launches() const { return launches_; }       ///< kernels that one launch enqueues

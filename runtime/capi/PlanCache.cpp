@@ -24,27 +24,31 @@ std::uint64_t mix(std::uint64_t hash, std::span<const std::byte> bytes) {
   return hash;
 }
 
-bool equal(std::span<const std::byte> a, const std::byte *b) {
-  return a.empty() || std::memcmp(a.data(), b, a.size()) == 0;
-}
-
 } // namespace
 
 std::uint64_t PlanCache::hash(const Key &key) {
-  return mix(mix(mix(0x57415645, key.description), key.first), key.second);
+  std::uint64_t hash = 0x57415645;
+  for (const auto part : key)
+    hash = mix(hash, part);
+  return hash;
+}
+
+bool PlanCache::Entry::has(const Key &key) const {
+  const std::byte *at = bytes.data();
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    if (key[i].size() != sizes[i] ||
+        (sizes[i] > 0 && std::memcmp(key[i].data(), at, sizes[i]) != 0))
+      return false;
+    at += sizes[i];
+  }
+  return true;
 }
 
 PlanCache::Entries::iterator PlanCache::lookup(const Key &key, std::uint64_t hash) {
   const auto [begin, end] = byHash_.equal_range(hash);
-  for (auto at = begin; at != end; ++at) {
-    const Entry &entry = *at->second;
-    const std::byte *bytes = entry.bytes.data();
-    if (entry.descriptionBytes == key.description.size() && entry.firstBytes == key.first.size() &&
-        entry.bytes.size() == key.description.size() + key.first.size() + key.second.size() &&
-        equal(key.description, bytes) && equal(key.first, bytes + entry.descriptionBytes) &&
-        equal(key.second, bytes + entry.descriptionBytes + entry.firstBytes))
+  for (auto at = begin; at != end; ++at)
+    if (at->second->has(key))
       return at->second;
-  }
   return entries_.end();
 }
 
@@ -59,9 +63,11 @@ std::shared_ptr<Plan> PlanCache::find(const Key &key, std::uint64_t hash) {
 
 std::shared_ptr<Plan> PlanCache::add(const Key &key, std::uint64_t hash, std::shared_ptr<Plan> plan,
                                      std::uint64_t bytes) {
-  Entry entry{hash, key.description.size(), key.first.size(), {}, std::move(plan), bytes};
-  for (const auto part : {key.description, key.first, key.second})
-    entry.bytes.insert(entry.bytes.end(), part.begin(), part.end());
+  Entry entry{hash, {}, {}, std::move(plan), bytes};
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    entry.sizes[i] = key[i].size();
+    entry.bytes.insert(entry.bytes.end(), key[i].begin(), key[i].end());
+  }
   entry.cost += entry.bytes.size();
   Entries evicted; // ends after the lock
   const std::lock_guard lock(mutex_);

@@ -2,6 +2,7 @@
 // Plans by value: the bytes of a description and its lengths. The least recently used go when there
 // are too many or their lists take too much; whoever holds one keeps it. Any thread.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -20,10 +21,9 @@ public:
   explicit PlanCache(std::size_t maxEntries, std::uint64_t maxBytes = std::uint64_t{256} << 20)
       : maxEntries_(maxEntries), maxBytes_(maxBytes) {}
 
-  /// A description: its struct with every pointer and `size` cleared, and the lists it points to.
-  struct Key {
-    std::span<const std::byte> description, first, second;
-  };
+  /// A description: its struct with every pointer and `size` cleared, the lists it points to, and
+  /// what a context pass has settled for it.
+  using Key = std::array<std::span<const std::byte>, 4>;
   static std::uint64_t hash(const Key &key);
 
   /// Null when there is none of that value.
@@ -35,10 +35,12 @@ public:
 private:
   struct Entry {
     std::uint64_t hash = 0;
-    std::size_t descriptionBytes = 0, firstBytes = 0;
+    std::array<std::size_t, 4> sizes{}; ///< of the key's parts, which `bytes` holds one by one
     std::vector<std::byte> bytes;
     std::shared_ptr<Plan> plan;
     std::uint64_t cost = 0;
+
+    bool has(const Key &key) const;
   };
   using Entries = std::list<Entry>;
 

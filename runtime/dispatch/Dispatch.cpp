@@ -103,7 +103,7 @@ LaunchList DispatchPlan::list() const {
 }
 
 Expected<DispatchPlan> planDispatch(const DispatchRequest &request, const Decisions &decisions,
-                                    const PlanOptions &options) {
+                                    const PlanOptions &options, QuantizedWork work) {
   for (const Decisions::Choice &choice : decisions.choices)
     if (choice.decision.path == Path::Refuse)
       return error(StatusCode::Unsupported, "sequence {} ({} queries, {} keys before them): {}",
@@ -112,7 +112,7 @@ Expected<DispatchPlan> planDispatch(const DispatchRequest &request, const Decisi
   DispatchPlan plan;
   PlanOptions some = options;
   some.sequences = decisions.of(Path::Bf16);
-  if (!some.sequences->empty()) {
+  if (!some.sequences->empty() && work != QuantizedWork::Queries) {
     WAVESMITH_ASSIGN(plan.plain, planAttention(plainProblem(request), some));
     plan.fp8Workspace = alignWorkspace(plan.plain->workspaceBytes());
   }
@@ -123,7 +123,8 @@ Expected<DispatchPlan> planDispatch(const DispatchRequest &request, const Decisi
     if (request.quantization->input != dtypeName(request.problem.dtype))
       return error(StatusCode::InvalidArgument, "the inputs are {}, the quantisers take {}",
                    dtypeName(request.problem.dtype), request.quantization->input);
-    WAVESMITH_ASSIGN(plan.fp8, planQuantized(fp8Problem(request), *request.quantization, some));
+    WAVESMITH_ASSIGN(plan.fp8,
+                     planQuantized(fp8Problem(request), *request.quantization, some, work));
   }
   return plan;
 }

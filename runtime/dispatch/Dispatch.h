@@ -50,7 +50,10 @@ struct DispatchPlan {
 };
 
 /// A refused sequence is an error that names it and the reason. options.sequences has no say here.
+/// The decisions may be those of other lengths: a context pass settles them for all its parts.
+/// `work` is of the FP8 path; with QuantizedWork::Queries there is no other.
 Expected<DispatchPlan> planDispatch(const DispatchRequest &request, const Decisions &decisions,
-                                    const PlanOptions &options = {});
+                                    const PlanOptions &options = {},
+                                    QuantizedWork work = QuantizedWork::All);
 
 } // namespace wavesmith

@@ -23,6 +23,8 @@ constexpr std::array kBindings = {
     BindingInfo{Binding::KRope, "k_rope", &Buffers::kRope, kAddressAlignment},
     BindingInfo{Binding::QOffsets, "q_offsets", &Buffers::qOffsets, sizeof(std::int32_t)},
     BindingInfo{Binding::KvOffsets, "kv_offsets", &Buffers::kvOffsets, sizeof(std::int32_t)},
+    BindingInfo{Binding::QCodes, "q_codes", &Buffers::qCodes, kAddressAlignment},
+    BindingInfo{Binding::QCodesDescale, "q_codes_descale", &Buffers::qCodesDescale, sizeof(float)},
     BindingInfo{Binding::Workspace, "workspace", &Buffers::workspace, sizeof(AttentionWorkUnit)},
 };
 static_assert([] {

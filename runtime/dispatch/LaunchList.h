@@ -21,8 +21,9 @@ struct AttentionBuffers {
   std::uint64_t workspace = 0; ///< LaunchList::workspaceBytes, filled by uploadWork()
   /// float32, one for each head or a single one, as the problem says.
   std::uint64_t descaleQ = 0, descaleK = 0, descaleV = 0;
-  std::uint64_t sinks = 0;                   ///< float32, one for each query head
-  std::uint64_t qOffsets = 0, kvOffsets = 0; ///< lengths on the device (DeviceLengths.h)
+  std::uint64_t sinks = 0;                     ///< float32, one for each query head
+  std::uint64_t qOffsets = 0, kvOffsets = 0;   ///< lengths on the device (DeviceLengths.h)
+  std::uint64_t qCodes = 0, qCodesDescale = 0; ///< queries quantised before (QuantizedPlan.h)
   std::uint64_t kRope = 0; ///< second part of keys that come in two (QuantizedPlan.h)
 };
 
@@ -40,6 +41,8 @@ enum class Binding : std::uint8_t {
   KRope,
   QOffsets,
   KvOffsets,
+  QCodes,
+  QCodesDescale,
   Workspace,
 };
 struct BindingInfo {

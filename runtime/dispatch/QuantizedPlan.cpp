@@ -1,6 +1,5 @@
 #include "runtime/dispatch/QuantizedPlan.h"
 
-#include <array>
 #include <utility>
 
 namespace wavesmith {
@@ -81,20 +80,24 @@ public:
     const Source v{plan_.v, keys, Binding::V, Binding::DescaleV, 0};
     list_.workspaceBytes = plan_.workspaceBytes;
     list_.zeros.push_back({plan_.zeros, plan_.zeroBytes});
+    const std::vector<Source> sources = plan_.work == QuantizedWork::Queries ? std::vector{q}
+                                        : plan_.work == QuantizedWork::Rest  ? std::vector{k, v}
+                                                                             : std::vector{q, k, v};
     if (quantization.scales == Scales::Unit)
-      addUnitDescales();
+      addUnitDescales(sources);
     if (dynamic_)
-      for (const Source &source : {q, k, v}) {
+      for (const Source &source : sources) {
         addMaxima(source, source.tensor.input, source.input, 0);
         if (source.input == Binding::K && quantization.keysInParts)
           addMaxima(source, plan_.kRope, Binding::KRope, kNopeDim);
       }
-    for (const Source &source : {q, k, v})
+    for (const Source &source : sources)
       if (source.input == Binding::K && quantization.keysInParts)
         addConcat(source);
       else
         addCodes(source);
-    addAttention();
+    if (plan_.work != QuantizedWork::Queries)
+      addAttention();
     return std::move(list_);
   }
 
@@ -125,11 +128,11 @@ private:
     return tensor.shared ? 0 : sizeof(float);
   }
 
-  void addUnitDescales() {
+  void addUnitDescales(const std::vector<Source> &sources) {
     const float one = 1;
     const auto bytes = std::as_bytes(std::span(&one, 1));
-    for (const QuantizedTensor *tensor : {&plan_.q, &plan_.k, &plan_.v})
-      list_.images.push_back({tensor->descale, {bytes.begin(), bytes.end()}});
+    for (const Source &source : sources)
+      list_.images.push_back({source.tensor.descale, {bytes.begin(), bytes.end()}});
   }
 
   void addMaxima(const Source &source, const TensorShape &shape, Binding input, int firstColumn) {
@@ -217,18 +220,28 @@ private:
   /// The attention of the codes, with the workspace where the caller's tensors were.
   void addAttention() {
     LaunchList attention = launchList(plan_.attention);
-    std::vector<std::pair<Binding, std::uint64_t>> moved = {
-        {Binding::Q, plan_.q.data}, {Binding::K, plan_.k.data}, {Binding::V, plan_.v.data}};
-    if (plan_.quantization.scales != Scales::Given)
-      moved.insert(moved.end(), {{Binding::DescaleQ, plan_.q.descale},
-                                 {Binding::DescaleK, plan_.k.descale},
-                                 {Binding::DescaleV, plan_.v.descale}});
+    struct Move {
+      Binding from, to;
+      std::uint64_t addend;
+    };
+    const bool given = plan_.quantization.scales == Scales::Given;
+    std::vector<Move> moves = {{Binding::K, Binding::Workspace, plan_.k.data},
+                               {Binding::V, Binding::Workspace, plan_.v.data}};
+    if (!given)
+      moves.insert(moves.end(), {{Binding::DescaleK, Binding::Workspace, plan_.k.descale},
+                                 {Binding::DescaleV, Binding::Workspace, plan_.v.descale}});
+    const bool elsewhere = plan_.work == QuantizedWork::Rest;
+    const Binding codes = elsewhere ? Binding::QCodes : Binding::Workspace;
+    const Binding descale = elsewhere ? Binding::QCodesDescale : Binding::Workspace;
+    moves.push_back({Binding::Q, codes, elsewhere ? 0 : plan_.q.data});
+    if (!given)
+      moves.push_back({Binding::DescaleQ, descale, elsewhere ? 0 : plan_.q.descale});
     for (LaunchStep &step : attention.steps) {
       for (AddressPlace &place : step.addresses)
-        for (const auto &[binding, offset] : moved)
-          if (place.binding == binding) {
-            place.binding = Binding::Workspace;
-            place.addend += offset;
+        for (const Move &move : moves)
+          if (place.binding == move.from) {
+            place.binding = move.to;
+            place.addend += move.addend;
             break;
           }
       list_.steps.push_back(std::move(step));
@@ -266,11 +279,12 @@ Expected<Scales> parseScales(std::string_view text) {
 }
 
 Expected<QuantizedPlan> planQuantized(const AttentionProblem &problem,
-                                      const Quantization &quantization,
-                                      const PlanOptions &options) {
+                                      const Quantization &quantization, const PlanOptions &options,
+                                      QuantizedWork work) {
   WAVESMITH_TRY(checkQuantization(problem, quantization));
   QuantizedPlan plan;
   plan.quantization = quantization;
+  plan.work = work;
   AttentionProblem codes = problem;
   codes.q = codes.k = codes.v = {};
   if (quantization.scales == Scales::Dynamic)
@@ -302,7 +316,7 @@ Expected<QuantizedPlan> planQuantized(const AttentionProblem &problem,
                      tensorShape("k_rope", strides, c.totalKv, kvHeads, kRopeDim, bytes));
   }
 
-  plan.workspaceBytes = plan.attention.workspaceBytes();
+  plan.workspaceBytes = work == QuantizedWork::Queries ? 0 : plan.attention.workspaceBytes();
   if (plan.attention.list.units.empty())
     return plan;
   const auto take = [&](std::uint64_t size) {
@@ -310,7 +324,10 @@ Expected<QuantizedPlan> planQuantized(const AttentionProblem &problem,
     plan.workspaceBytes = alignWorkspace(begin + size);
     return begin;
   };
-  const std::array tensors{&plan.q, &plan.k, &plan.v};
+  const std::vector<QuantizedTensor *> tensors =
+      work == QuantizedWork::Queries ? std::vector{&plan.q}
+      : work == QuantizedWork::Rest  ? std::vector{&plan.k, &plan.v}
+                                     : std::vector{&plan.q, &plan.k, &plan.v};
   for (QuantizedTensor *tensor : tensors) {
     tensor->data = take(static_cast<std::uint64_t>(tensor->codes.extentBytes()));
     tensor->descale = take(static_cast<std::uint64_t>(tensor->codes.heads) * sizeof(float));

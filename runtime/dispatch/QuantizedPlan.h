@@ -44,9 +44,18 @@ struct QuantizedTensor {
                                ///< largest code; the tensor's own maximum may by rounding be one
 };
 
+/// What a plan does of it all. A context pass quantises its queries once for many calls: the plans
+/// of these find the codes at AttentionBuffers::qCodes, made by one over the same queries.
+enum class QuantizedWork : std::uint8_t {
+  All,     ///< quantise everything, then attention
+  Queries, ///< quantise the queries and no more: codes at q.data, descales at q.descale
+  Rest,    ///< the others, then attention over codes of queries that are there
+};
+
 struct QuantizedPlan {
   AttentionPlan attention; ///< over the codes; its own workspace comes first
   Quantization quantization;
+  QuantizedWork work = QuantizedWork::All;
   QuantizedTensor q, k, v;
   TensorShape kRope;                      ///< no rows unless keys come in parts
   std::uint64_t zeros = 0, zeroBytes = 0; ///< maxima and counts: cleared by every launch
@@ -57,7 +66,8 @@ struct QuantizedPlan {
 /// of theirs, and sharedDescales says which descales are given (or, dynamic, made) for all heads.
 Expected<QuantizedPlan> planQuantized(const AttentionProblem &problem,
                                       const Quantization &quantization,
-                                      const PlanOptions &options = {});
+                                      const PlanOptions &options = {},
+                                      QuantizedWork work = QuantizedWork::All);
 
 /// [Maxima,] codes, attention [, merge]. Of sequences that are not planned nothing is read.
 LaunchList launchList(const QuantizedPlan &plan);

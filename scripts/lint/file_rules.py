@@ -6,6 +6,8 @@ import re
 from tree import CXX, read
 
 MAX_LINES = 600
+# The C interface is one header, and half of it is documentation.
+_LONGER = {"include/wavesmith/wavesmith.h": 800}
 _SOURCE = CXX | {".py", ".sh", ".cmake", ".td", ".mlir", ".s", ".md", ".json", ".txt", ""}
 # Kernels made by another compiler or machine-readable tables are data, not source.
 _DATA = re.compile(
@@ -28,10 +30,9 @@ def check(root, names):
             continue
         data = _DATA.match(str(name))
         lines = text.split("\n")
-        if not data and len(lines) - 1 > MAX_LINES:
-            problems.append(
-                f"{name}:{MAX_LINES + 1}: {len(lines) - 1} lines, the limit is {MAX_LINES}"
-            )
+        limit = _LONGER.get(str(name), MAX_LINES)
+        if not data and len(lines) - 1 > limit:
+            problems.append(f"{name}:{limit + 1}: {len(lines) - 1} lines, the limit is {limit}")
         if text and not text.endswith("\n") and not data:
             problems.append(f"{name}:{len(lines)}: no newline at the end of the file")
         if name.suffix == ".h" and not _TEXTUAL.match(str(name)) and not _GUARD.match(text):

@@ -1,6 +1,9 @@
 // Which sequences of a batch take FP8: the policy of the context, the scales of the call, the
 // caller's word. What each path computes: RowResultsTest.cpp.
 
+#include <map>
+#include <string>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/capi/CapiFixture.h"
@@ -112,6 +115,109 @@ TEST_F(PolicyChoice, RulesAsTextDecide) {
   EXPECT_TRUE(refused(wavesmith_plan_attention(always, &attention, &plan, nullptr),
                       WAVESMITH_UNSUPPORTED, "sequence 0", "no scales"));
   ASSERT_TRUE(ok(wavesmith_context_destroy(always)));
+}
+
+TEST_F(PolicyChoice, EachSequenceHasItsDecision) {
+  const std::int32_t lengths[] = {0, 600, 3600};
+  wavesmith_attention attention = description();
+  attention.cu_seqlens_q = attention.cu_seqlens_kv = lengths;
+  attention.scales = WAVESMITH_SCALES_DYNAMIC;
+  const wavesmith_plan mixed = plan(attention);
+  wavesmith_decision decision = WAVESMITH_INIT(wavesmith_decision);
+  ASSERT_TRUE(ok(wavesmith_plan_get_decision(mixed, 0, &decision)));
+  EXPECT_EQ(decision.path, WAVESMITH_PATH_BF16);
+  EXPECT_STREQ(decision.rule, "short-prompt");
+  ASSERT_TRUE(ok(wavesmith_plan_get_decision(mixed, 1, &decision)));
+  EXPECT_EQ(decision.path, WAVESMITH_PATH_FP8);
+  EXPECT_STRNE(decision.reason, "");
+  for (const std::int64_t sequence : {std::int64_t{-1}, std::int64_t{2}, INT64_MIN})
+    EXPECT_TRUE(invalid(wavesmith_plan_get_decision(mixed, sequence, &decision), "sequence is",
+                        "the batch has 2"));
+  EXPECT_TRUE(invalid(wavesmith_plan_get_decision(mixed, 0, nullptr), "decision is null"));
+  ASSERT_TRUE(ok(wavesmith_plan_destroy(mixed)));
+
+  attention.dtype = WAVESMITH_FP8;
+  attention.scales = WAVESMITH_SCALES_NONE;
+  const wavesmith_plan fp8 = plan(attention);
+  ASSERT_TRUE(ok(wavesmith_plan_get_decision(fp8, 1, &decision)));
+  EXPECT_EQ(decision.path, WAVESMITH_PATH_FP8);
+  EXPECT_STREQ(decision.rule, "inputs");
+  ASSERT_TRUE(ok(wavesmith_plan_destroy(fp8)));
+}
+
+TEST_F(PolicyChoice, APassDecidesByAllItsKeysAndQuantisesQueriesOnce) {
+  // 2000 new tokens over 4000 and over none; 600 over none.
+  const std::int32_t fresh[] = {0, 2000, 4000, 4600};
+  const std::int32_t first[] = {0, 3000, 3000, 3000}, second[] = {0, 1000, 1000, 1000};
+  const std::int32_t *const segments[] = {first, second};
+  wavesmith_attention attention = description();
+  attention.batch = 3;
+  attention.cu_seqlens_q = attention.cu_seqlens_kv = fresh;
+  attention.scales = WAVESMITH_SCALES_DYNAMIC;
+  wavesmith_pass_options options = WAVESMITH_INIT(wavesmith_pass_options);
+  options.attention = &attention;
+  options.segments = segments;
+  options.segment_count = 2;
+  const auto begin = [&](wavesmith_context with, wavesmith_pass_info &info) {
+    wavesmith_pass pass = nullptr;
+    EXPECT_TRUE(ok(wavesmith_pass_begin(with, &options, &pass, &info)));
+    return pass;
+  };
+  wavesmith_pass_info info = WAVESMITH_INIT(wavesmith_pass_info);
+  const wavesmith_pass pass = begin(context, info);
+  EXPECT_EQ(info.path, WAVESMITH_PATH_MIXED);
+  EXPECT_STREQ(info.rule, "several");
+  EXPECT_GT(info.saturated_q, 0u);
+  wavesmith_decision decision = WAVESMITH_INIT(wavesmith_decision);
+  const std::int32_t paths[] = {WAVESMITH_PATH_BF16, WAVESMITH_PATH_FP8, WAVESMITH_PATH_BF16};
+  for (const std::int64_t sequence : {0, 1, 2}) {
+    ASSERT_TRUE(ok(wavesmith_pass_get_decision(pass, sequence, &decision)));
+    EXPECT_EQ(decision.path, paths[sequence]) << sequence;
+  }
+  EXPECT_TRUE(invalid(wavesmith_pass_get_decision(pass, 3, &decision), "sequence is 3"));
+  EXPECT_TRUE(invalid(wavesmith_pass_explain(pass, nullptr), "json is null"));
+  const char *text = nullptr;
+  ASSERT_TRUE(ok(wavesmith_pass_explain(pass, &text)));
+  const nlohmann::json explained = nlohmann::json::parse(text);
+  EXPECT_EQ(explained.at("segments"), 2);
+  EXPECT_EQ(explained.at("sequences").at(0).at("values").at("context_len"), 4000);
+  ASSERT_TRUE(ok(wavesmith_pass_destroy(pass)));
+
+  // All FP8: three parts have keys and values, once there are queries.
+  attention.path = WAVESMITH_PATH_FP8;
+  wavesmith_pass_info all = WAVESMITH_INIT(wavesmith_pass_info);
+  const wavesmith_pass fp8 = begin(context, all);
+  ASSERT_TRUE(ok(wavesmith_pass_explain(fp8, &text)));
+  const nlohmann::json allOfIt = nlohmann::json::parse(text);
+  std::map<std::string, int> launches;
+  for (const nlohmann::json &kernel : allOfIt.at("kernels")) {
+    const std::string spec = kernel.at("spec");
+    launches[spec.substr(0, spec.find(' '))] += kernel.at("launches").get<int>();
+  }
+  EXPECT_EQ(launches["quantize"], 1 + 2 + 2 + 2) << text;
+  EXPECT_EQ(launches["amax"], 1 + 2 + 2 + 2) << text;
+  EXPECT_EQ(launches["merge_states"], 2) << text;
+  int sum = 0;
+  for (const auto &[kernel, count] : launches)
+    sum += count;
+  EXPECT_EQ(static_cast<int>(all.launches), sum);
+  ASSERT_TRUE(ok(wavesmith_pass_destroy(fp8)));
+
+  // The context counts: with consent from 786,432 cached tokens on.
+  const std::int32_t most[] = {0, 783432, 783432, 783432};
+  const std::int32_t *const long_[] = {first, most};
+  const wavesmith_context context786432 = with("fp8-context-786432");
+  attention.path = 0;
+  attention.splits = 1;
+  attention.flags |= WAVESMITH_FP8_CONTEXT;
+  options.segments = long_;
+  const wavesmith_pass opted = begin(context786432, info);
+  ASSERT_TRUE(ok(wavesmith_pass_get_decision(opted, 0, &decision)));
+  EXPECT_EQ(decision.path, WAVESMITH_PATH_FP8);
+  ASSERT_TRUE(ok(wavesmith_pass_get_decision(opted, 1, &decision)));
+  EXPECT_EQ(decision.path, WAVESMITH_PATH_BF16);
+  ASSERT_TRUE(ok(wavesmith_pass_destroy(opted)));
+  ASSERT_TRUE(ok(wavesmith_context_destroy(context786432)));
 }
 
 TEST_F(PolicyChoice, PrepareCoversBothPaths) {

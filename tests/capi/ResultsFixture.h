@@ -3,8 +3,10 @@
 // numbers, arrays on the device.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "runtime/verify/BFloat16.h"
@@ -77,5 +79,47 @@ template <typename T> std::vector<T> zeros(std::size_t count) { return std::vect
 inline double wide(std::uint16_t value) { return static_cast<double>(bf16ToFloat(value)); }
 
 inline constexpr int kDim = 128, kHeads = 2;
+
+/// Some keys' share of one row: normalised output and log-sum-exp.
+struct Part {
+  std::vector<double> out;
+  double lse = -kInf;
+  double size = 0; ///< sqrt(sum_j (w_j |v_j|)^2): of independent errors of the keys
+  double norm() const {
+    return std::sqrt(std::inner_product(out.begin(), out.end(), out.begin(), 0.0));
+  }
+};
+
+inline Part attend(const std::uint16_t *q, const std::vector<const std::uint16_t *> &keys,
+                   const std::vector<const std::uint16_t *> &values) {
+  Part part{std::vector<double>(kDim, 0.0), -kInf, 0};
+  std::vector<double> scores;
+  for (const std::uint16_t *key : keys) {
+    double score = 0;
+    for (int i = 0; i < kDim; ++i)
+      score += wide(q[i]) * wide(key[i]);
+    scores.push_back(score / std::sqrt(kDim));
+  }
+  if (scores.empty())
+    return part;
+  const double largest = *std::ranges::max_element(scores);
+  double sum = 0;
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    const double weight = std::exp(scores[j] - largest);
+    sum += weight;
+    double squares = 0;
+    for (int i = 0; i < kDim; ++i) {
+      const double value = wide(values[j][i]);
+      part.out[static_cast<std::size_t>(i)] += weight * value;
+      squares += value * value;
+    }
+    part.size += weight * weight * squares;
+  }
+  for (double &value : part.out)
+    value /= sum;
+  part.size = std::sqrt(part.size) / sum;
+  part.lse = largest + std::log(sum);
+  return part;
+}
 
 } // namespace wavesmith::test

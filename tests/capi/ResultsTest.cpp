@@ -11,41 +11,6 @@
 namespace wavesmith::test {
 namespace {
 
-/// Some keys' share of one row: normalised output and log-sum-exp.
-struct Part {
-  std::vector<double> out;
-  double lse = -kInf;
-  double norm() const {
-    return std::sqrt(std::inner_product(out.begin(), out.end(), out.begin(), 0.0));
-  }
-};
-
-Part attend(const std::uint16_t *q, const std::vector<const std::uint16_t *> &keys,
-            const std::vector<const std::uint16_t *> &values) {
-  Part part{std::vector<double>(kDim, 0.0), -kInf};
-  std::vector<double> scores;
-  for (const std::uint16_t *key : keys) {
-    double score = 0;
-    for (int i = 0; i < kDim; ++i)
-      score += wide(q[i]) * wide(key[i]);
-    scores.push_back(score / std::sqrt(kDim));
-  }
-  if (scores.empty())
-    return part;
-  const double largest = *std::ranges::max_element(scores);
-  double sum = 0;
-  for (std::size_t j = 0; j < scores.size(); ++j) {
-    const double weight = std::exp(scores[j] - largest);
-    sum += weight;
-    for (int i = 0; i < kDim; ++i)
-      part.out[static_cast<std::size_t>(i)] += weight * wide(values[j][i]);
-  }
-  for (double &value : part.out)
-    value /= sum;
-  part.lse = largest + std::log(sum);
-  return part;
-}
-
 TEST_F(Results, APassIsAttentionOverAllKeysAtOnce) {
   // Cached keys of each sequence by segment, then its new tokens. The third has no context, the
   // last none in the second segment.

@@ -146,6 +146,38 @@ TEST(QuantizedPlan, ScalesOfEachKind) {
   EXPECT_EQ(found, 1);
 }
 
+TEST(QuantizedPlan, QueriesOnceForManyCalls) {
+  using A = AttentionArguments;
+  for (const Scales scales : {Scales::Given, Scales::Dynamic, Scales::Unit}) {
+    const Quantization how{.scales = scales};
+    const auto queries = planQuantized(fp8({{300, 0}}), how, {}, QuantizedWork::Queries);
+    const auto rest = planQuantized(fp8(), how, {.splits = 2}, QuantizedWork::Rest);
+    ASSERT_TRUE(queries && rest);
+    const LaunchList first = launchList(*queries), second = launchList(*rest);
+    if (scales == Scales::Dynamic) {
+      EXPECT_THAT(names(first), ElementsAre("amax", "quantize"));
+      EXPECT_THAT(names(second), ElementsAre("amax", "amax", "quantize", "quantize", "attention",
+                                             "combine_splits"));
+    } else {
+      EXPECT_THAT(names(first), ElementsAre("quantize"));
+      EXPECT_THAT(names(second),
+                  ElementsAre("quantize", "quantize", "attention", "combine_splits"));
+    }
+    EXPECT_EQ(placeAt(first.steps.back(), offsetof(QuantizeArguments, x)).binding, Binding::Q);
+    EXPECT_EQ(placeAt(first.steps.back(), offsetof(QuantizeArguments, y)).addend, queries->q.data);
+    EXPECT_EQ(first.images.size(), scales == Scales::Unit ? 1u : 0u);
+    const LaunchStep &attention = second.steps[second.steps.size() - 2];
+    EXPECT_EQ(placeAt(attention, offsetof(A, q)).binding, Binding::QCodes);
+    EXPECT_EQ(placeAt(attention, offsetof(A, q)).addend, 0u);
+    EXPECT_EQ(placeAt(attention, offsetof(A, descaleQ)).binding,
+              scales == Scales::Given ? Binding::DescaleQ : Binding::QCodesDescale);
+    EXPECT_EQ(placeAt(attention, offsetof(A, k)).binding, Binding::Workspace);
+    for (const LaunchStep &step : second.steps)
+      for (const AddressPlace &place : step.addresses)
+        EXPECT_NE(place.binding, Binding::Q);
+  }
+}
+
 TEST(QuantizedPlan, KeysInTwoParts) {
   const auto plan = planQuantized(fp8(), {.keysInParts = true});
   ASSERT_TRUE(plan) << plan.status().message();
