@@ -1,6 +1,7 @@
 """Who may include whom. The table is that of docs/architecture.md; the first matching row counts.
 
-Also: include paths start at the repository root, and LLVM and MLIR stay inside compiler/ and
+Also: include paths start at the repository root (in examples/, which are copied out of it, beside
+the file), and LLVM and MLIR stay inside compiler/ and
 dialects/.
 """
 
@@ -59,20 +60,20 @@ TABLE = {
     "tools": (_RUNTIME + ("emulator",), ("fmt/", "CLI/", "nlohmann/", "amd_comgr/")),
     "tests": (
         _RUNTIME + ("emulator", "tests") + _COMPILER,
-        _LLVM + ("fmt/", "nlohmann/", "hip/", "gtest/", "gmock/", "openssl/", "sqlite3"),
+        _LLVM + ("fmt/", "nlohmann/", "hip/", "gtest/", "gmock/", "openssl/", "sqlite3", "wavesmith/"),
     ),
     "bench": (
         _RUNTIME + ("emulator", "tests", "bench") + _COMPILER,
         _LLVM + ("fmt/", "nlohmann/", "hip/", "benchmark/"),
     ),
-    "examples": (("include",), ("hip/",)),
+    "examples": ((), ("hip/", "wavesmith/")),
 }
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 # Headers of outside libraries have a folder or one of these names; the rest is the system's.
 _OUTSIDE = re.compile(
     r"^(llvm|mlir|lld|clang|fmt|openssl|hiredis|nlohmann|hip|CLI|amd_comgr|gtest|"
-    r"gmock|benchmark)[-/]|^sqlite3"
+    r"gmock|benchmark|wavesmith)[-/]|^sqlite3"
 )
 
 
@@ -102,6 +103,9 @@ def check(root, names):
                         f" (outside libraries here: {', '.join(outside) or 'none'})"
                     )
             elif quoted:
+                beside = str(name.parent / path)
+                if folder == "examples" and beside in known:
+                    path = beside
                 generated = path.endswith(".inc") and path not in known
                 if path not in known and not generated:
                     problems.append(f'{where}: "{path}" is no path from the repository root')
