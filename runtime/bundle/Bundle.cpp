@@ -53,10 +53,11 @@ std::string Bundle::pathOf(const BundleEntry &entry) const {
 
 Expected<SharedCodeObject> Bundle::load(const std::string &directory, const BundleEntry &entry) {
   const std::string path = (fs::path(directory) / entry.file).string();
-  // One byte more, so that a file that grew is told from one that fits.
+  std::error_code code;
+  if (const std::uintmax_t size = fs::file_size(path, code); !code && size > entry.bytes)
+    return error(StatusCode::Corrupt, "{}: {} bytes, the manifest says {}", path, size,
+                 entry.bytes);
   Expected<std::vector<std::byte>> bytes = readRegular(path, entry.bytes + 1);
-  if (!bytes && bytes.status().code() == StatusCode::ResourceExhausted)
-    return error(StatusCode::Corrupt, "{}: more bytes than the manifest's {}", path, entry.bytes);
   if (!bytes)
     return bytes.status();
   if (bytes->size() != entry.bytes)

@@ -47,9 +47,12 @@ std::shared_ptr<const Bundle> BundleProvider::bundle(std::size_t index) const {
       Expected<Bundle> opened = Bundle::open(slot.directory);
       if (opened) {
         slot.bundle = std::make_shared<const Bundle>(*std::move(opened));
+        slot.trouble.clear();
       } else {
         damage = opened.status();
         slot.trouble = damage.message();
+        // Out of descriptors or memory says nothing about the bundle: asked again.
+        slot.tried = damage.code() != StatusCode::ResourceExhausted;
       }
     }
     found = slot.bundle;

@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "runtime/codeobject/Verification.h"
 #include "runtime/support/Hash.h"
 #include "runtime/support/Log.h"
 
@@ -95,8 +96,11 @@ Status BundleWriter::add(const KernelSpec &spec, const CodeObjectBlob &object) {
                     .buildKey = buildKey(spec, toolchain_),
                     .sha256 = sha256Hex(object.bytes),
                     .bytes = object.bytes.size(),
-                    .verification = object.verification};
+                    .verification = {}};
   entry.file = bundleFileName(spec, entry.sha256);
+  // One of another object, or damaged, says nothing here, and the manifest would be refused for it.
+  if (isVerificationOf(object.verification, entry.sha256))
+    entry.verification = object.verification;
   WAVESMITH_TRY(publishFile(pathOf(entry.file), object.bytes));
   const std::lock_guard lock(mutex_);
   created_ = false;
@@ -137,6 +141,8 @@ Expected<std::size_t> BundleWriter::finish(std::span<const KernelSpec> specs) {
     entries.push_back(*entry);
   }
   const BundleManifest manifest = manifestOf(entries);
+  // One that nobody could read must not take the place of one that is read.
+  WAVESMITH_TRY(BundleManifest::parse(manifest.print(), pathOf(BundleManifest::kName)).status());
   WAVESMITH_TRY(publishFile(pathOf(BundleManifest::kName), asBytes(manifest.print())));
   created_ = false;
   return removeOthers(manifest);

@@ -17,7 +17,7 @@ namespace wavesmith {
 
 class BundleWriter {
 public:
-  /// Makes the directory if there is none. Unsupported when another process writes into it; a
+  /// Makes the directory if there is none. Io when another process writes into it; a
   /// damaged manifest that stands there is said in the log and replaced.
   static Expected<std::unique_ptr<BundleWriter>> open(const std::string &directory,
                                                       const Toolchain &toolchain);

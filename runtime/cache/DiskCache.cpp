@@ -135,14 +135,17 @@ void DiskCache::put(const KernelSpec &spec, const SharedCodeObject &object) {
     return;
   const std::array parts = {std::span<const std::byte>(header),
                             std::span<const std::byte>(object->bytes)};
-  if (const Status status = at->publish(entryName(spec), parts); !status.isOk()) {
+  Status status = at->publish(entryName(spec), parts);
+  if (status.code() == StatusCode::NotFound) // `wavesmith cache clear` took the file on its way
+    status = at->publish(entryName(spec), parts);
+  if (!status.isOk()) {
     ++storeFailures_;
     warnOnce(status);
     return;
   }
   ++stored_;
-  if (const Status status = prune(options_.maxBytes); !status.isOk())
-    log::info("cache", "not pruned: {}", status.message());
+  if (const auto pruned = prune(options_.maxBytes); !pruned)
+    log::info("cache", "not pruned: {}", pruned.status().message());
 }
 
 std::unique_ptr<Claim> DiskCache::claim(const KernelSpec &spec) {
@@ -198,18 +201,22 @@ std::vector<KernelSpec> DiskCache::list() const {
   return specs;
 }
 
-Status DiskCache::prune(std::uint64_t maxBytes) {
+Expected<Removed> DiskCache::prune(std::uint64_t maxBytes) {
+  Removed removed;
   const Directory *at = directory(Directory::Create::No);
   if (!at)
-    return Status::ok();
+    return removed;
   WAVESMITH_ASSIGN(std::vector<FileEntry> files, at->list());
   const std::int64_t now = nowNs();
   std::uint64_t total = 0;
   for (FileEntry &file : files) {
     // A lock's file that is removed while held costs a second build at worst.
     if (file.name.starts_with(Directory::kTemporaryPrefix) || file.name.ends_with(kLockSuffix)) {
-      if (now - file.modifiedNs > kDeadAfter)
+      if (now - file.modifiedNs > kDeadAfter) {
         WAVESMITH_TRY(at->remove(file.name));
+        ++removed.files;
+        removed.bytes += file.bytes;
+      }
       file.bytes = 0;
       continue;
     }
@@ -228,10 +235,12 @@ Status DiskCache::prune(std::uint64_t maxBytes) {
       continue;
     WAVESMITH_TRY(at->remove(file.name));
     total -= file.bytes;
+    ++removed.files;
+    removed.bytes += file.bytes;
     ++evicted_;
     log::info("cache", "entry evicted name={} bytes={}", file.name, file.bytes);
   }
-  return Status::ok();
+  return removed;
 }
 
 Status DiskCache::remove(const std::string &name) {

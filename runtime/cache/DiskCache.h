@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/cache/CacheFiles.h"
 #include "runtime/cache/Envelope.h"
 #include "runtime/provider/Provider.h"
 #include "runtime/support/Files.h"
@@ -46,8 +47,8 @@ public:
   std::vector<KernelSpec> list() const override;
 
   /// Evicts the least recently used entries until at most `maxBytes` remain; the rest of dead
-  /// writers goes too.
-  Status prune(std::uint64_t maxBytes);
+  /// writers goes too. Says what went.
+  Expected<Removed> prune(std::uint64_t maxBytes);
   /// Removes the file of that name, if it is there.
   Status remove(const std::string &name);
   DiskCacheCounters counters() const;

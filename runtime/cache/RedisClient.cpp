@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include <fcntl.h>
 #include <hiredis/hiredis.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -140,6 +141,10 @@ bool RedisClient::supported() { return true; }
 
 Expected<RedisClient> RedisClient::connect(const RedisAddress &address,
                                            std::chrono::milliseconds timeout) {
+  const Clock::time_point deadline = Clock::now() + timeout;
+  const auto left = [&] {
+    return std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+  };
   const timeval limit{.tv_sec = static_cast<time_t>(timeout.count() / 1000),
                       .tv_usec = static_cast<suseconds_t>(timeout.count() % 1000 * 1000)};
   auto state = std::make_unique<State>();
@@ -151,15 +156,17 @@ Expected<RedisClient> RedisClient::connect(const RedisAddress &address,
   if (state->context->err)
     return error(StatusCode::Io, "connect to {}: {}", state->where,
                  shown(static_cast<const char *>(state->context->errstr)));
+  // A child that we start has no business with it.
+  ::fcntl(state->context->fd, F_SETFD, FD_CLOEXEC);
   RedisClient client(std::move(state));
   if (!address.password.empty()) {
     const std::array<std::string_view, 2> words = {"AUTH", address.password};
-    WAVESMITH_TRY(client.state_->command(words, timeout, 0).status());
+    WAVESMITH_TRY(client.state_->command(words, left(), 0).status());
   }
   if (address.database != 0) {
     const std::string number = fmt::format("{}", address.database);
     const std::array<std::string_view, 2> words = {"SELECT", number};
-    WAVESMITH_TRY(client.state_->command(words, timeout, 0).status());
+    WAVESMITH_TRY(client.state_->command(words, left(), 0).status());
   }
   return client;
 }

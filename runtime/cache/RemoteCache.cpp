@@ -39,25 +39,29 @@ template <typename Call> Status RemoteCache::call(Call &&call) {
     ++skipped_;
     return error(StatusCode::Io, "left alone after: {}", trouble_);
   }
+  const Clock::time_point deadline = Clock::now() + options_.timeout;
+  const auto left = [&] {
+    return std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+  };
   Status status;
   for (bool old = client_.has_value();; old = false) {
     status = Status::ok();
     if (!client_) {
-      Expected<RedisClient> opened = RedisClient::connect(options_.address, options_.timeout);
+      Expected<RedisClient> opened = RedisClient::connect(options_.address, left());
       if (opened)
         client_.emplace(*std::move(opened));
       else
         status = opened.status();
     }
     if (client_)
-      status = call(*client_);
+      status = call(*client_, left());
     if (status.isOk()) {
       wait_ = options_.backoff;
       trouble_.clear();
       return status;
     }
     client_.reset();
-    if (!old || status.code() != StatusCode::Io)
+    if (!old || status.code() != StatusCode::Io || left().count() <= 0)
       break;
   }
   fail(status);
@@ -71,8 +75,8 @@ Expected<SharedCodeObject> RemoteCache::get(const KernelSpec &spec) {
   };
   const std::string key = keyOf(spec);
   std::optional<std::vector<std::byte>> bytes;
-  const Status status = call([&](RedisClient &client) {
-    auto got = client.get(key, options_.timeout, kMaxEnvelopeBytes);
+  const Status status = call([&](RedisClient &client, std::chrono::milliseconds left) {
+    auto got = client.get(key, left, kMaxEnvelopeBytes);
     if (got)
       bytes = *std::move(got);
     return got.status();
@@ -96,8 +100,9 @@ void RemoteCache::put(const KernelSpec &spec, const SharedCodeObject &object) {
   if (value.size() > kMaxEnvelopeBytes)
     return;
   const std::string key = keyOf(spec);
-  const Status status =
-      call([&](RedisClient &client) { return client.set(key, value, options_.timeout); });
+  const Status status = call([&](RedisClient &client, std::chrono::milliseconds left) {
+    return client.set(key, value, left);
+  });
   if (status.isOk())
     ++stored_;
 }

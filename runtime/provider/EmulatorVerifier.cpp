@@ -43,12 +43,14 @@ std::string readAll(const FileDescriptor &fd) {
   return text;
 }
 
-/// Ours without what would change the judge's settings, or make it ask a judge in turn.
+/// Ours without what would change the judge's settings or make it ask a judge in turn, and without
+/// the remote cache's password: what is judged may not be trusted.
 std::vector<char *> childEnvironment() {
   std::vector<char *> variables;
   for (char **item = environ; item && *item; ++item) {
     const std::string_view text = *item;
-    if (!text.starts_with("WAVESMITH_EMULATOR=") && !text.starts_with("WAVESMITH_VERIFY="))
+    if (!text.starts_with("WAVESMITH_EMULATOR=") && !text.starts_with("WAVESMITH_VERIFY=") &&
+        !text.starts_with("WAVESMITH_REMOTE="))
       variables.push_back(*item);
   }
   variables.push_back(nullptr);
@@ -68,7 +70,8 @@ Expected<std::optional<int>> waitFor(pid_t child, std::chrono::milliseconds time
       return std::optional<int>();
     if (std::chrono::steady_clock::now() >= end) {
       ::kill(child, SIGKILL);
-      ::waitpid(child, &status, 0);
+      while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+      }
       return error(StatusCode::Timeout, "{} did not end within {} ms", kProgram, timeout.count());
     }
     std::this_thread::sleep_for(pause);

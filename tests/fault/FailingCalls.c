@@ -1,6 +1,7 @@
 /* Preloaded into a process: system calls on files below $FAULT_PREFIX fail as $FAULT says:
  * "CALL:ERRNO:COUNT", the first COUNT of them, or all if COUNT is 0. "write" also writes half of
- * what it was given before it fails, as a disk does that fills up. Everything else is passed on. */
+ * what it was given before it fails, as a disk does that fills up. Everything else is passed on.
+ * The file $FAULT_SEEN tells that a call failed. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -46,6 +47,9 @@ static int fails(const char *name) {
     abort();
   if (count != 0 && atomic_fetch_add(&calls, 1) >= count)
     return 0;
+  const char *seen = getenv("FAULT_SEEN");
+  if (seen)
+    mknod(seen, S_IFREG | 0600, 0);
   errno = number;
   return 1;
 }

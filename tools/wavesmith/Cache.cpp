@@ -77,12 +77,12 @@ public:
     if (directory_ == "off")
       return Status(StatusCode::InvalidArgument,
                     "the disk cache is switched off by WAVESMITH_CACHE_DIR=off");
+    if (action_ == "clear")
+      return clear();
+    if (action_ == "prune")
+      return prune();
     WAVESMITH_ASSIGN(const std::vector<CacheFile> items, inspect());
-    if (action_ == "list")
-      return list(items);
-    if (action_ == "verify")
-      return verify(items);
-    return action_ == "prune" ? prune(items) : clear();
+    return action_ == "list" ? list(items) : verify(items);
   }
 
 private:
@@ -164,17 +164,21 @@ private:
     return result;
   }
 
-  Expected<Result> prune(const std::vector<CacheFile> &before) const {
+  Expected<Result> prune() const {
     DiskCache cache({.directory = directory_, .maxBytes = bound_});
-    if (outdated_)
-      for (const CacheFile &item : before)
+    Removed outdated;
+    if (outdated_) {
+      WAVESMITH_ASSIGN(const std::vector<CacheFile> items, inspect());
+      for (const CacheFile &item : items)
         if (item.kind == CacheFileKind::Entry && item.damage.empty() &&
-            !isCurrent(item, toolchain_))
+            !isCurrent(item, toolchain_)) {
           WAVESMITH_TRY(cache.remove(item.file.name));
-    WAVESMITH_TRY(cache.prune(bound_));
-    WAVESMITH_ASSIGN(const std::vector<CacheFile> after, inspect());
-    return removed(before.size() - std::min(before.size(), after.size()),
-                   totalBytes(before) - std::min(totalBytes(before), totalBytes(after)));
+          ++outdated.files;
+          outdated.bytes += item.file.bytes;
+        }
+    }
+    WAVESMITH_ASSIGN(const Removed pruned, cache.prune(bound_));
+    return removed(outdated.files + pruned.files, outdated.bytes + pruned.bytes);
   }
 
   Expected<Result> clear() const {

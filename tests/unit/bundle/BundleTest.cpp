@@ -1,9 +1,11 @@
 #include "runtime/bundle/Bundle.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/bundle/BundleProvider.h"
 #include "runtime/codeobject/Verification.h"
 #include "runtime/support/Hash.h"
 #include "tests/unit/bundle/BundleFixture.h"
@@ -158,6 +160,37 @@ TEST_F(BundleTest, KeepsVerificationRecords) {
   ASSERT_TRUE(writer->finish(std::span(&spec, 1)));
   const auto bundle = *Bundle::open(directory);
   EXPECT_EQ((*bundle.load(bundle.manifest().entries[0]))->verification, verified->verification);
+}
+
+TEST_F(BundleTest, ARecordThatIsNotOfTheObjectIsNone) {
+  for (const std::string &record :
+       {std::string("garbage"), printVerification({std::string(64, '0'), "emulator", {"call"}})}) {
+    auto blob = std::make_shared<CodeObjectBlob>(*object(spec));
+    blob->verification = record;
+    auto writer = *BundleWriter::open(directory, toolchain);
+    ASSERT_TRUE(writer->add(spec, *blob).isOk());
+    ASSERT_TRUE(writer->finish(std::span(&spec, 1)));
+    const auto bundle = Bundle::open(directory);
+    ASSERT_TRUE(bundle) << bundle.status().message();
+    EXPECT_EQ(bundle->manifest().entries[0].verification, "");
+  }
+}
+
+TEST_F(BundleTest, BeingOutOfDescriptorsIsNoDamage) {
+  build({spec});
+  const BundleEntry entry = Bundle::open(directory)->manifest().entries[0];
+  BundleProvider provider({.directories = {directory}, .toolchain = toolchain});
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const Status loading = Bundle::load(directory, entry).status();
+  const bool found = bool(provider.get(spec));
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(loading.code(), StatusCode::ResourceExhausted) << loading.message();
+  EXPECT_FALSE(found);
+  const auto later = provider.get(spec);
+  EXPECT_TRUE(later) << later.status().message();
 }
 
 TEST_F(BundleTest, OneWriterADirectory) {

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <thread>
 
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -83,6 +84,19 @@ TEST_F(RemoteCacheTest, OneProcessCompilesForAll) {
   EXPECT_EQ(lookup->object->bytes, object()->bytes);
   EXPECT_EQ(compiler.compiles, 1);
   EXPECT_TRUE(lines.empty());
+}
+
+TEST_F(RemoteCacheTest, TheTimeoutIsOfTheWholeCall) {
+  FakeRedis server([](const std::vector<std::string> &words) {
+    std::this_thread::sleep_for(200ms); // each of the three within the 300 ms
+    return FakeRedis::Answer{.bytes = words[0] == "GET" ? "$-1\r\n" : "+OK\r\n"};
+  });
+  RemoteOptions with = options(server.port());
+  with.address.password = "p";
+  with.address.database = 3;
+  RemoteCache remote(with);
+  EXPECT_FALSE(remote.get(mainJobSpec()));
+  EXPECT_EQ(remote.counters().failures, 1u);
 }
 
 TEST_F(RemoteCacheTest, AHitIsKeptOnTheDisk) {
