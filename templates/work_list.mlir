@@ -4,12 +4,13 @@
 // The work list of an attention launch whose lengths only the device knows: unit
 // block * heads + head is row block `block` of the batch, counted over all sequences, with every key
 // that its rows can see. Units past the last block have no queries and no keys. Sequence s has
-// queries [q_offsets[s], q_offsets[s + 1]) and keys likewise.
+// queries [q_offsets[s], q_offsets[s + 1]) and keys likewise; one that ends beyond `max_queries` or
+// `max_keys`, where tensors may end, is left out.
 
 tile.param @causal : i1 doc "keys end at the diagonal, aligned bottom right"
 
 !offsets = !tile.tensor<[?], i32>
-// AttentionWorkUnit: qBegin, kvBegin, lenQ, lenKv, q0, kv0, kv1, head, kvHead, slot, reserved.
+// AttentionWorkUnit: qBegin, kvBegin, lenQ, lenKv, q0, kv0, kv1, head, kvHead, slot, sink, reserved.
 !units = !tile.tensor<[?, 16], i32>
 
 tile.kernel @work_list(
@@ -18,7 +19,9 @@ tile.kernel @work_list(
     %units: !units,
     %sequences: i32,
     %heads: i32,
-    %group: i32) {
+    %group: i32,
+    %max_queries: i32,
+    %max_keys: i32) {
 
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -46,7 +49,11 @@ tile.kernel @work_list(
     %q_end = tile.read %q_offsets[%next] : !offsets -> i32
     %kv_first = tile.read %kv_offsets[%s] : !offsets -> i32
     %kv_end = tile.read %kv_offsets[%next] : !offsets -> i32
-    %queries = arith.subi %q_end, %q_first : i32
+    %q_fits = arith.cmpi sle, %q_end, %max_queries : i32
+    %kv_fits = arith.cmpi sle, %kv_end, %max_keys : i32
+    %fits = arith.andi %q_fits, %kv_fits : i1
+    %own = arith.subi %q_end, %q_first : i32
+    %queries = arith.select %fits, %own, %c0 : i32
     %keys = arith.subi %kv_end, %kv_first : i32
     %padded = arith.addi %queries, %last_row : i32
     %count = arith.shrui %padded, %c8 : i32
@@ -65,8 +72,8 @@ tile.kernel @work_list(
 
   %kv1 = tile.if causal -> (i32) {
     %left = arith.subi %len_q, %q0 : i32
-    %own = arith.minsi %left, %rows : i32
-    %end = arith.addi %q0, %own : i32
+    %in_block = arith.minsi %left, %rows : i32
+    %end = arith.addi %q0, %in_block : i32
     %shift = arith.subi %len_kv, %len_q : i32
     %seen = arith.addi %end, %shift : i32
     %some = arith.maxsi %seen, %c0 : i32

@@ -13,7 +13,8 @@ namespace {
 constexpr int kNowhere = 1 << 30;
 /// What one 16-byte store of bf16 takes.
 constexpr std::size_t kRunColumns = 8;
-constexpr float kNothing = -std::numeric_limits<float>::infinity(); ///< logarithm of no weight
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNothing = -kInfinity; ///< logarithm of no weight
 } // namespace
 
 Epilogue::Epilogue(KernelFrame &frame) : frame_(frame) {
@@ -29,8 +30,12 @@ Epilogue::Epilogue(KernelFrame &frame) : frame_(frame) {
     auto load = LLVM::LoadOp::create(e.builder(), e.f32(), e.offset(a.sinks, bytes), 4);
     load.setInvariant(true);
     Value counts = e.compare(LLVM::ICmpPredicate::ne, unit.sink, e.constant(0));
+    // An infinite weight leaves nothing to divide by, and a merge would take its LSE for "no key".
+    Value infinite =
+        LLVM::FCmpOp::create(e.builder(), LLVM::FCmpPredicate::oeq, load, e.constant(kInfinity));
+    Value logit = e.select(infinite, e.constant(std::numeric_limits<float>::quiet_NaN()), load);
     // LLVM would keep a select of floats in a lane's register, through the loops.
-    sink_ = e.readFirstLane(e.select(counts, load, e.constant(kNothing)));
+    sink_ = e.readFirstLane(e.select(counts, logit, e.constant(kNothing)));
   }
   if (!frame_.shape().splitKv)
     return;
@@ -69,7 +74,7 @@ Epilogue::Ending Epilogue::endingOf(const SoftmaxState &state) {
     Value others = e.exp2(e.select(leads, e.fneg(weight), zero));
     ending.sum = e.fma(sum, others, e.exp2(e.select(leads, zero, weight)));
     ending.factor = e.fmul(e.reciprocal(ending.sum), others);
-    ending.log2Scale = e.select(leads, logit, e.fneg(bias));
+    ending.sinkLeads = leads;
   } else {
     ending.sum = sum;
     ending.factor = e.reciprocal(sum);
@@ -81,10 +86,12 @@ Epilogue::Ending Epilogue::endingOf(const SoftmaxState &state) {
 
 Value Epilogue::logSumExp(const SoftmaxState &state, const Ending &ending) {
   Emitter &e = frame_.emit();
-  Value log2 = e.log2(ending.sum);
-  log2 = ending.log2Scale ? e.fadd(log2, ending.log2Scale) : e.fsub(log2, reference(state));
-  return e.select(ending.hasKeys, e.fmul(log2, e.constant(std::numbers::ln2_v<float>)),
-                  sink_ ? sink_ : e.constant(kNothing));
+  Value log2 = e.log2(ending.sum), ln2 = e.constant(std::numbers::ln2_v<float>);
+  Value log = e.fmul(e.fsub(log2, reference(state)), ln2);
+  // Not by way of base 2, in which the largest sinks are infinite.
+  if (sink_)
+    log = e.select(ending.sinkLeads, e.fma(log2, ln2, sink_), log);
+  return e.select(ending.hasKeys, log, sink_ ? sink_ : e.constant(kNothing));
 }
 
 SmallVector<Epilogue::Run> Epilogue::normalise(ArrayRef<Value> outputs, const Ending &ending) {

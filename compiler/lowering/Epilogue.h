@@ -34,9 +34,9 @@ private:
   int columnOf(Place place, int half) const;
   int halfColumns() const { return columnOf({0, 0}, 1) - columnOf({0, 0}, 0); }
   /// What ends a row: whether it saw a key, its sum with the sink, the factor of its outputs, and,
-  /// with a sink, the logarithm of what the sum is counted in.
+  /// with a sink, whether the sum is counted in the sink's weight.
   struct Ending {
-    Value hasKeys, sum, factor, log2Scale;
+    Value hasKeys, sum, factor, sinkLeads;
   };
   Ending endingOf(const SoftmaxState &state);
   /// Minus the logarithm of what the state's sum is counted in.

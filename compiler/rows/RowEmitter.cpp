@@ -87,6 +87,10 @@ LogicalResult RowEmitter::emitOp(Operation &op) {
                        scalars_.lookup(accumulate.getValue()));
         return success();
       })
+      .Case([&](tile::CountOp count) {
+        counts_.find(count)->second.add(tiles_.at(count.getClasses()));
+        return success();
+      })
       .Case([&](tile::RotateOp rotate) {
         auto seed = llvm::cast<IntegerAttr>(rotate.getSeed());
         auto first = llvm::cast_if_present<IntegerAttr>(rotate.getFirstAttr());
@@ -173,6 +177,8 @@ LogicalResult RowEmitter::emitRows(tile::ForRowsOp op) {
                                      arith::AddIOp::create(builder_, base, rows).getResult());
 
   SmallVector<tile::AccumulateOp> accumulates(op.getBody().front().getOps<tile::AccumulateOp>());
+  for (tile::CountOp count : op.getBody().front().getOps<tile::CountOp>())
+    counts_.insert({count, RowCounts::begin(builder_, count, thread_, threads_)});
   SmallVector<Value> starts;
   for (tile::AccumulateOp accumulate : accumulates)
     starts.push_back(
@@ -207,6 +213,9 @@ LogicalResult RowEmitter::emitRows(tile::ForRowsOp op) {
                          mapped(accumulate.getIndices()));
     });
   }
+  for (auto &[count, counts] : counts_)
+    counts.end(memory_, mapped(llvm::cast<tile::CountOp>(count).getIndices()));
+  counts_.clear();
   layout_.reset();
   return success();
 }

@@ -4,6 +4,7 @@
 // emission a kernel.
 
 #include "compiler/rows/RowArithmetic.h"
+#include "compiler/rows/RowCounts.h"
 
 #include <mlir/Dialect/SCF/IR/SCF.h>
 #include <mlir/IR/IRMapping.h>
@@ -57,6 +58,7 @@ private:
   std::optional<RowLayout> layout_;
   Value laneInRow_;
   llvm::DenseMap<mlir::Operation *, Value> accumulators_;
+  llvm::MapVector<mlir::Operation *, RowCounts> counts_;
 };
 
 } // namespace wavesmith::compiler

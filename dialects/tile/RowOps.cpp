@@ -145,6 +145,18 @@ LogicalResult StoreRowOp::verify() {
                          getFirst());
 }
 
+/// What the rows of a loop have in common: no row's own index leads there.
+static LogicalResult verifyShared(Operation *op, OperandRange indices) {
+  auto rows = llvm::dyn_cast<ForRowsOp>(op->getParentOp());
+  if (!rows)
+    return op->emitOpError() << "stands directly in tile.for_rows";
+  for (Value index : indices)
+    if (rows.getBody().isAncestor(index.getParentRegion()))
+      return op->emitOpError() << "indices are the same for all rows, so they are made outside of "
+                                  "the loop";
+  return success();
+}
+
 LogicalResult AccumulateOp::verify() {
   TensorType tensor = getTensor().getType();
   if (failed(verifyElement(*this, tensor, getIndices(), Type())))
@@ -157,14 +169,25 @@ LogicalResult AccumulateOp::verify() {
   }
   if (getCombiner() == Combiner::Add && !value.isInteger(32))
     return emitOpError() << "sums of " << value << " depend on the order; only i32 is added";
-  auto rows = llvm::dyn_cast<ForRowsOp>((*this)->getParentOp());
-  if (!rows)
-    return emitOpError() << "stands directly in tile.for_rows";
-  for (Value index : getIndices())
-    if (rows.getBody().isAncestor(index.getParentRegion()))
-      return emitOpError() << "indices are the same for all rows, so they are made outside of the "
-                              "loop";
-  return success();
+  return verifyShared(*this, getIndices());
+}
+
+LogicalResult CountOp::verify() {
+  TensorType tensor = getTensor().getType();
+  TileType classes = getClasses().getType();
+  if (failed(verifyRow(*this, classes)) || failed(verifyPacked(*this, tensor)))
+    return failure();
+  if (getIndices().size() + 1 != tensor.getShape().size())
+    return emitOpError() << "needs " << tensor.getShape().size() - 1 << " indices, has "
+                         << getIndices().size();
+  if (llvm::isa<UnitAttr>(tensor.getShape().back()))
+    return emitOpError() << "the last dimension of the tensor must be fixed";
+  if (Type type = elementOf(classes.getElement()); !type || !type.isInteger(32))
+    return emitOpError() << "classes are i32, not " << classes.getElement();
+  Type element = elementOf(tensor.getElement());
+  if (!element || !(element.isInteger(32) || element.isInteger(64)))
+    return emitOpError() << "counts are i32 or i64, not " << tensor.getElement();
+  return verifyShared(*this, getIndices());
 }
 
 //===-- Arithmetic ---------------------------------------------------------------------------===//

@@ -157,6 +157,26 @@ def Tile_AccumulateOp : Tile_Op<"accumulate", [MemoryEffects<[MemRead, MemWrite]
   let hasVerifier = 1;
 }
 
+def Tile_CountOp : Tile_Op<"count", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Counts a row's elements by class";
+  let description = [{
+    ```mlir
+    tile.count %classes into %counts[%head] : !tile.tile<[64], i32>, !tile.tensor<[?, 256], i64>
+    ```
+    Each element of the row raises by one that element of the last dimension which it names; one that
+    names none does not count. The indices of the other dimensions are made outside of the loop.
+  }];
+  let arguments = (ins
+    Tile_TileType:$classes,
+    Tile_TensorType:$tensor,
+    Variadic<I32>:$indices
+  );
+  let assemblyFormat = [{
+    $classes `into` $tensor `[` $indices `]` attr-dict `:` type($classes) `,` type($tensor)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_RotateOp : Tile_Op<"rotate", [Pure, AllTypesMatch<["input", "result"]>]> {
   let summary = "A row times an orthonormal matrix that spreads every element over a block";
   let description = [{

@@ -19,13 +19,6 @@ std::uint64_t imageBytes(const LaunchList &list) {
   return bytes;
 }
 
-/// Weights are for tools that sample launches.
-LaunchList withoutWeights(LaunchList list) {
-  for (LaunchStep &step : list.steps)
-    step.weights = {};
-  return list;
-}
-
 std::uint64_t memoryOf(const LaunchList &list, const Explanation &explanation) {
   std::uint64_t bytes = sizeof(Plan) + imageBytes(list);
   for (const LaunchStep &step : list.steps)
@@ -64,6 +57,8 @@ const char *planKindName(Plan::Kind kind) {
     return "quantize";
   case Plan::Kind::Amax:
     return "amax";
+  case Plan::Kind::Histogram:
+    return "histogram";
   }
   return "?";
 }
@@ -73,7 +68,7 @@ Plan::Plan(Kind kind, std::shared_ptr<Device> device, LaunchList list, Explanati
       workspaceBytes_(list.workspaceBytes), listBytes_(imageBytes(list)),
       memoryBytes_(memoryOf(list, explanation_)),
       launches_(static_cast<std::uint32_t>(list.steps.size())), bindings_(bindingsOf(list)),
-      kernels_(list.kernels()), list_(withoutWeights(std::move(list))) {}
+      kernels_(list.kernels()), list_(std::move(list)) {}
 
 Status Plan::makeReady() {
   if (ready())

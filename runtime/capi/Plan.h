@@ -47,7 +47,7 @@ void putKernels(const LoadedLaunchList &list, nlohmann::ordered_json &kernels);
 
 class Plan {
 public:
-  enum class Kind : std::uint8_t { Attention, Merge, Combine, Quantize, Amax };
+  enum class Kind : std::uint8_t { Attention, Merge, Combine, Quantize, Amax, Histogram };
 
   Plan(Kind kind, std::shared_ptr<Device> device, LaunchList list, Explanation explanation);
 

@@ -59,7 +59,7 @@ struct AttentionPlan {
 };
 
 /// More units than this and the work list alone would take gigabytes.
-inline constexpr std::int64_t kMaxWorkUnits = std::int64_t{1} << 25;
+inline constexpr std::int64_t kMaxWorkUnits = std::int64_t{0xffffffff} / kAttentionThreads;
 
 /// Strides and scale of a call; every address is 0.
 AttentionArguments attentionArguments(const CheckedProblem &checked);

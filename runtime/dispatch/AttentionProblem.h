@@ -86,6 +86,10 @@ struct TensorShape {
 
   /// Bytes from the first to past the last element; 0 for an empty tensor.
   std::int64_t extentBytes() const;
+  /// Bytes of so many rows if each went once: heads that share their rows count once.
+  std::uint64_t dataBytes(std::int64_t ofRows) const {
+    return static_cast<std::uint64_t>(ofRows * (headStride == 0 ? 1 : heads) * dim * elementBytes);
+  }
 };
 
 /// The shape with defaults filled in, or which stride is wrong; `name` leads the message.

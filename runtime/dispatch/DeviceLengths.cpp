@@ -58,6 +58,8 @@ LaunchList launchList(const DeviceLengthsPlan &plan) {
   a.sequences = static_cast<std::int32_t>(plan.bounds.sequences);
   a.heads = static_cast<std::int32_t>(p.heads);
   a.group = static_cast<std::int32_t>(p.heads / p.kvHeads);
+  a.queries = static_cast<std::int32_t>(plan.bounds.queries);
+  a.keys = static_cast<std::int32_t>(plan.bounds.keys);
   const auto offsetBytes =
       2 * static_cast<std::uint64_t>(plan.bounds.sequences + 1) * sizeof(std::int32_t);
   list.add(workListSpec(p.target, p.causal), {.x = plan.blocks, .y = heads}, a,
@@ -66,12 +68,11 @@ LaunchList launchList(const DeviceLengthsPlan &plan) {
             {.offset = offsetof(WorkListArguments, units), .addend = 0}},
            offsetBytes + unitBytes);
 
-  const auto bytesOf = [](const TensorShape &shape) {
-    return static_cast<std::uint64_t>(shape.rows * shape.heads * shape.dim * shape.elementBytes);
-  };
-  std::uint64_t bytes = unitBytes + bytesOf(c.q) + bytesOf(c.k) + bytesOf(c.v) + bytesOf(c.out);
+  std::uint64_t bytes = unitBytes;
+  for (const TensorShape *shape : {&c.q, &c.k, &c.v, &c.out})
+    bytes += shape->dataBytes(shape->rows);
   if (p.writeLse)
-    bytes += bytesOf(c.lse);
+    bytes += c.lse.dataBytes(c.lse.rows);
   list.add(c.spec, {.x = units}, plan.arguments, attentionPlaces(c, 0), bytes);
   return list;
 }

@@ -30,8 +30,9 @@ struct DeviceLengthsPlan {
 /// `problem` has no lengths. Its lseHeadStride, unset, is bounds.queries.
 Expected<DeviceLengthsPlan> planDeviceLengths(AttentionProblem problem, const LengthBounds &bounds);
 
-/// AttentionBuffers::qOffsets and kvOffsets are int32 [sequences + 1], from 0 and rising; a batch
-/// beyond the bounds leaves rows out. Rows that the batch does not have are not written.
+/// AttentionBuffers::qOffsets and kvOffsets are int32 [sequences + 1], from 0 and rising. A
+/// sequence that ends beyond the bounds is left out. Rows that the batch does not have are not
+/// written.
 LaunchList launchList(const DeviceLengthsPlan &plan);
 
 } // namespace wavesmith

@@ -105,7 +105,8 @@ LaunchList DispatchPlan::list() const {
 Expected<DispatchPlan> planDispatch(const DispatchRequest &request, const Decisions &decisions,
                                     const PlanOptions &options, QuantizedWork work) {
   for (const Decisions::Choice &choice : decisions.choices)
-    if (choice.decision.path == Path::Refuse)
+    // Without queries there is nothing to refuse.
+    if (choice.decision.path == Path::Refuse && choice.values.qLen > 0)
       return error(StatusCode::Unsupported, "sequence {} ({} queries, {} keys before them): {}",
                    choice.sequences.front(), choice.values.qLen, choice.values.contextLen,
                    choice.decision.reason);

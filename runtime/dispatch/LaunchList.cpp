@@ -25,6 +25,9 @@ constexpr std::array kBindings = {
     BindingInfo{Binding::KvOffsets, "kv_offsets", &Buffers::kvOffsets, sizeof(std::int32_t)},
     BindingInfo{Binding::QCodes, "q_codes", &Buffers::qCodes, kAddressAlignment},
     BindingInfo{Binding::QCodesDescale, "q_codes_descale", &Buffers::qCodesDescale, sizeof(float)},
+    BindingInfo{Binding::SaturatedQ, "saturated_q", &Buffers::saturatedQ, sizeof(std::uint64_t)},
+    BindingInfo{Binding::SaturatedK, "saturated_k", &Buffers::saturatedK, sizeof(std::uint64_t)},
+    BindingInfo{Binding::SaturatedV, "saturated_v", &Buffers::saturatedV, sizeof(std::uint64_t)},
     BindingInfo{Binding::Workspace, "workspace", &Buffers::workspace, sizeof(AttentionWorkUnit)},
 };
 static_assert([] {
@@ -49,9 +52,6 @@ std::uint64_t partialBytes(const AttentionPlan &plan) {
 /// Of the attention kernel itself; every key and value once, whatever the number of blocks.
 std::uint64_t attentionBytes(const AttentionPlan &plan) {
   const CheckedProblem &c = plan.checked;
-  const auto of = [](std::int64_t rows, const TensorShape &shape) {
-    return static_cast<std::uint64_t>(rows * shape.heads * shape.dim * shape.elementBytes);
-  };
   // Rows of split blocks leave as partials.
   std::uint64_t bytes = partialBytes(plan);
   std::int64_t written = plan.rowsQ * c.q.heads;
@@ -59,8 +59,8 @@ std::uint64_t attentionBytes(const AttentionPlan &plan) {
     written -= unit.rows;
   const std::int64_t rowBytes =
       c.out.dim * c.out.elementBytes + (c.problem.writeLse ? c.lse.elementBytes : 0);
-  return bytes + static_cast<std::uint64_t>(written * rowBytes) + of(plan.rowsQ, c.q) +
-         of(plan.rowsKv, c.k) + of(plan.rowsKv, c.v) +
+  return bytes + static_cast<std::uint64_t>(written * rowBytes) + c.q.dataBytes(plan.rowsQ) +
+         c.k.dataBytes(plan.rowsKv) + c.v.dataBytes(plan.rowsKv) +
          plan.list.units.size() * sizeof(AttentionWorkUnit);
 }
 
@@ -76,12 +76,8 @@ void LaunchList::addBytes(KernelSpec spec, const KernelGrid &grid,
                           std::uint64_t bytesMoved) {
   if (grid.x == 0 || grid.y == 0)
     return;
-  steps.push_back({std::move(spec),
-                   grid,
-                   std::vector(arguments.begin(), arguments.end()),
-                   std::move(addresses),
-                   bytesMoved,
-                   {}});
+  steps.push_back({std::move(spec), grid, std::vector(arguments.begin(), arguments.end()),
+                   std::move(addresses), bytesMoved});
 }
 
 void LaunchList::append(LaunchList other) {
@@ -175,8 +171,6 @@ LaunchList launchList(const AttentionPlan &plan) {
   } else {
     list.add(plan.spec(), grid, plan.arguments, std::move(places), attentionBytes(plan));
   }
-  for (const AttentionWorkUnit &unit : plan.list.units)
-    list.steps.back().weights.push_back(unit.kv1 - unit.kv0);
   if (!merges)
     return list;
 

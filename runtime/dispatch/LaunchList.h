@@ -25,6 +25,8 @@ struct AttentionBuffers {
   std::uint64_t qOffsets = 0, kvOffsets = 0;   ///< lengths on the device (DeviceLengths.h)
   std::uint64_t qCodes = 0, qCodesDescale = 0; ///< queries quantised before (QuantizedPlan.h)
   std::uint64_t kRope = 0; ///< second part of keys that come in two (QuantizedPlan.h)
+  /// uint64, one for each head, that grow: Quantization::countsGiven.
+  std::uint64_t saturatedQ = 0, saturatedK = 0, saturatedV = 0;
 };
 
 /// What an address in an argument block is relative to.
@@ -43,6 +45,9 @@ enum class Binding : std::uint8_t {
   KvOffsets,
   QCodes,
   QCodesDescale,
+  SaturatedQ,
+  SaturatedK,
+  SaturatedV,
   Workspace,
 };
 struct BindingInfo {
@@ -74,8 +79,6 @@ struct LaunchStep {
   std::vector<std::byte> arguments; ///< complete but for the addresses
   std::vector<AddressPlace> addresses;
   std::uint64_t bytesMoved = 0; ///< from and to device memory if every byte went once
-  /// How much each workgroup does, in any unit; empty: all the same, or nobody knows.
-  std::vector<double> weights;
 };
 
 /// Bytes that the workspace holds before the first launch.

@@ -75,11 +75,18 @@ public:
     const std::vector<Rows> queries = plannedRows(plan_.attention, &SequenceLength::q);
     const std::vector<Rows> keys = plannedRows(plan_.attention, &SequenceLength::kv);
     const Quantization &quantization = plan_.quantization;
-    const Source q{plan_.q, queries, Binding::Q, Binding::DescaleQ, quantization.rotationQ};
-    const Source k{plan_.k, keys, Binding::K, Binding::DescaleK, quantization.rotationK};
-    const Source v{plan_.v, keys, Binding::V, Binding::DescaleV, 0};
+    const Source q{plan_.q,
+                   queries,
+                   Binding::Q,
+                   Binding::DescaleQ,
+                   Binding::SaturatedQ,
+                   quantization.rotationQ};
+    const Source k{
+        plan_.k, keys, Binding::K, Binding::DescaleK, Binding::SaturatedK, quantization.rotationK};
+    const Source v{plan_.v, keys, Binding::V, Binding::DescaleV, Binding::SaturatedV, 0};
     list_.workspaceBytes = plan_.workspaceBytes;
-    list_.zeros.push_back({plan_.zeros, plan_.zeroBytes});
+    if (plan_.zeroBytes > 0)
+      list_.zeros.push_back({plan_.zeros, plan_.zeroBytes});
     const std::vector<Source> sources = plan_.work == QuantizedWork::Queries ? std::vector{q}
                                         : plan_.work == QuantizedWork::Rest  ? std::vector{k, v}
                                                                              : std::vector{q, k, v};
@@ -105,7 +112,7 @@ private:
   struct Source {
     const QuantizedTensor &tensor;
     const std::vector<Rows> &rows;
-    Binding input, descale;
+    Binding input, descale, saturated;
     std::uint32_t rotation;
   };
 
@@ -114,11 +121,6 @@ private:
   }
   static std::uint64_t rowOffset(const TensorShape &shape, const Rows &rows) {
     return static_cast<std::uint64_t>(bytes(shape, rows.begin * shape.rowStride));
-  }
-  static std::uint64_t rowBytes(const TensorShape &shape, const Rows &rows) {
-    // Heads that share their rows are read once.
-    const std::int64_t heads = shape.headStride == 0 ? 1 : shape.heads;
-    return static_cast<std::uint64_t>(bytes(shape, rows.count * heads * shape.dim));
   }
   /// Tokens and heads were checked with the problem.
   static KernelGrid gridOf(const KernelSpec &spec, const Rows &rows, std::int64_t heads) {
@@ -149,7 +151,7 @@ private:
                   .binding = input,
                   .addend = rowOffset(shape, rows)},
                  {.offset = offsetof(AmaxArguments, amax), .addend = source.tensor.amax}},
-                rowBytes(shape, rows));
+                shape.dataBytes(rows.count));
     }
   }
 
@@ -167,8 +169,11 @@ private:
     a.tokens = static_cast<std::int32_t>(rows.count);
     std::vector<AddressPlace> places = {
         {.offset = offsetof(Arguments, y), .addend = tensor.data + rowOffset(tensor.codes, rows)},
-        {.offset = offsetof(Arguments, saturated), .addend = tensor.saturated},
     };
+    if (plan_.quantization.countsGiven)
+      places.push_back({.offset = offsetof(Arguments, saturated), .binding = source.saturated});
+    else
+      places.push_back({.offset = offsetof(Arguments, saturated), .addend = tensor.saturated});
     if (given)
       places.push_back({.offset = offsetof(Arguments, descale), .binding = source.descale});
     else
@@ -191,7 +196,7 @@ private:
                         .binding = source.input,
                         .addend = rowOffset(input, rows)});
       list_.add(spec, gridOf(spec, rows, input.heads), a, std::move(places),
-                rowBytes(input, rows) + rowBytes(source.tensor.codes, rows));
+                input.dataBytes(rows.count) + source.tensor.codes.dataBytes(rows.count));
     }
   }
 
@@ -213,7 +218,8 @@ private:
                         .binding = Binding::KRope,
                         .addend = rowOffset(rope, rows)});
       list_.add(spec, gridOf(spec, rows, nope.heads), a, std::move(places),
-                rowBytes(nope, rows) + rowBytes(rope, rows) + rowBytes(source.tensor.codes, rows));
+                nope.dataBytes(rows.count) + rope.dataBytes(rows.count) +
+                    source.tensor.codes.dataBytes(rows.count));
     }
   }
 
@@ -329,14 +335,22 @@ Expected<QuantizedPlan> planQuantized(const AttentionProblem &problem,
       : work == QuantizedWork::Rest  ? std::vector{&plan.k, &plan.v}
                                      : std::vector{&plan.q, &plan.k, &plan.v};
   for (QuantizedTensor *tensor : tensors) {
-    tensor->data = take(static_cast<std::uint64_t>(tensor->codes.extentBytes()));
+    // Of a batch that is planned in part, from the first planned row to the last.
+    const std::vector<Rows> runs =
+        plannedRows(plan.attention, tensor == &plan.q ? &SequenceLength::q : &SequenceLength::kv);
+    const std::int64_t first = runs.empty() ? 0 : runs.front().begin;
+    const std::int64_t end = runs.empty() ? 0 : runs.back().begin + runs.back().count;
+    tensor->data = take(static_cast<std::uint64_t>((end - first) * tensor->codes.rowStride)) -
+                   static_cast<std::uint64_t>(first * tensor->codes.rowStride);
     tensor->descale = take(static_cast<std::uint64_t>(tensor->codes.heads) * sizeof(float));
   }
   plan.zeros = plan.workspaceBytes;
   for (QuantizedTensor *tensor : tensors) {
-    tensor->saturated =
-        take(static_cast<std::uint64_t>(tensor->codes.heads) * sizeof(std::uint64_t));
-    tensor->amax = take(static_cast<std::uint64_t>(tensor->codes.heads) * sizeof(float));
+    const auto heads = static_cast<std::uint64_t>(tensor->codes.heads);
+    if (!quantization.countsGiven)
+      tensor->saturated = take(heads * sizeof(std::uint64_t));
+    if (quantization.scales == Scales::Dynamic)
+      tensor->amax = take(heads * sizeof(float));
   }
   plan.zeroBytes = plan.workspaceBytes - plan.zeros;
   return plan;

@@ -26,6 +26,10 @@ struct Quantization {
   bool keysInParts = false;
   TensorStrides kRope; ///< unset: [total_kv, 64], the same for every head
 
+  /// Counts of saturated elements are the caller's, AttentionBuffers::saturatedQ, K and V, and grow
+  /// from launch to launch; else they lie in the workspace and each launch clears them.
+  bool countsGiven = false;
+
   bool operator==(const Quantization &) const = default;
 };
 
@@ -34,14 +38,16 @@ Expected<Quantization::Scales> parseScales(std::string_view text);
 
 /// One tensor on its way to FP8. Offsets are in bytes from the start of the workspace.
 struct QuantizedTensor {
-  TensorShape input;   ///< of k: its first part, if there are two
-  TensorShape codes;   ///< packed, as `data` holds them
-  bool shared = false; ///< one descale, or one maximum, for all heads
-  std::uint64_t data = 0;
-  std::uint64_t descale = 0;   ///< float32 [heads], or [1] of scales Unit; not with scales Given
-  std::uint64_t amax = 0;      ///< float32 [heads], or [1] if shared; with scales Dynamic only
-  std::uint64_t saturated = 0; ///< uint64 [heads]: elements that the last launch found beyond the
-                               ///< largest code; the tensor's own maximum may by rounding be one
+  TensorShape input;         ///< of k: its first part, if there are two
+  TensorShape codes;         ///< packed, as `data` holds them
+  bool shared = false;       ///< one descale, or one maximum, for all heads
+  std::uint64_t data = 0;    ///< of row 0, which lies before the workspace (modulo 2^64) where the
+                             ///< first rows are not planned
+  std::uint64_t descale = 0; ///< float32 [heads], or [1] of scales Unit; not with scales Given
+  std::uint64_t amax = 0;    ///< float32 [heads], or [1] if shared; with scales Dynamic only
+  std::uint64_t saturated = 0; ///< uint64 [heads], unless the caller has them: elements that the
+                               ///< last launch found beyond the largest code; the tensor's own
+                               ///< maximum may by rounding be one
 };
 
 /// What a plan does of it all. A context pass quantises its queries once for many calls: the plans

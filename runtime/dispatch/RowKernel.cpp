@@ -56,7 +56,7 @@ KernelGrid combineGrid(std::size_t units) {
   return {static_cast<std::uint32_t>(units), (kAttentionBlockM + kCombineRows - 1) / kCombineRows};
 }
 
-//===-- merge_states, quantize, quantize_concat, amax ----------------------------------------===//
+//===-- merge_states, quantize, quantize_concat, amax, histogram -----------------------------===//
 
 KernelSpec mergeSpec(const std::string &target, int headDimV, const std::string &element) {
   return rowSpec(target, "merge_states", {text(std::int64_t{headDimV}), element});
@@ -74,11 +74,19 @@ KernelSpec quantizeConcatSpec(const std::string &target, const QuantizeOptions &
       {options.input, "fp8", text(options.dynamic), text(std::int64_t{options.rotation})});
 }
 
-KernelSpec amaxSpec(const std::string &target, int headDim, const QuantizeOptions &options,
-                    int firstColumn) {
-  return rowSpec(target, "amax",
+static KernelSpec magnitudeSpec(const std::string &target, std::string kernel, int headDim,
+                                const QuantizeOptions &options, int firstColumn) {
+  return rowSpec(target, std::move(kernel),
                  {text(std::int64_t{headDim}), options.input, text(std::int64_t{options.rotation}),
                   text(std::int64_t{firstColumn})});
+}
+KernelSpec amaxSpec(const std::string &target, int headDim, const QuantizeOptions &options,
+                    int firstColumn) {
+  return magnitudeSpec(target, "amax", headDim, options, firstColumn);
+}
+KernelSpec histogramSpec(const std::string &target, int headDim, const QuantizeOptions &options,
+                         int firstColumn) {
+  return magnitudeSpec(target, "histogram", headDim, options, firstColumn);
 }
 
 KernelSpec workListSpec(const std::string &target, bool causal) {

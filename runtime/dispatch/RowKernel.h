@@ -21,7 +21,7 @@ CombineArguments combineArguments(const AttentionArguments &attention, int headD
 /// Its grid for that many units.
 KernelGrid combineGrid(std::size_t units);
 
-//===-- merge_states, quantize, quantize_concat, amax ----------------------------------------===//
+//===-- merge_states, quantize, quantize_concat, amax, histogram -----------------------------===//
 
 /// `element` is "bf16" or "f32".
 KernelSpec mergeSpec(const std::string &target, int headDimV, const std::string &element);
@@ -38,7 +38,11 @@ KernelSpec quantizeConcatSpec(const std::string &target, const QuantizeOptions &
 KernelSpec amaxSpec(const std::string &target, int headDim, const QuantizeOptions &options,
                     int firstColumn = 0);
 
-/// The grid of these four.
+/// Likewise.
+KernelSpec histogramSpec(const std::string &target, int headDim, const QuantizeOptions &options,
+                         int firstColumn = 0);
+
+/// The grid of these five.
 Expected<KernelGrid> rowGrid(const KernelSpec &spec, std::int64_t tokens, std::int64_t heads);
 
 //===-- work_list ----------------------------------------------------------------------------===//

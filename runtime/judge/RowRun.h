@@ -72,6 +72,7 @@ Status verifyCombine(RowRun &run, int variant);
 Status verifyMerge(RowRun &run, int variant);
 Status verifyQuantizer(RowRun &run, int variant); ///< quantize and quantize_concat
 Status verifyAmax(RowRun &run, int variant);
+Status verifyHistogram(RowRun &run, int variant);
 Status verifyWorkList(RowRun &run, int variant);
 
 } // namespace wavesmith::judge

@@ -112,6 +112,7 @@ Status verifyRows(const KernelSpec &spec, const SharedCodeObject &object,
       {"quantize", judge::verifyQuantizer},
       {"quantize_concat", judge::verifyQuantizer},
       {"amax", judge::verifyAmax},
+      {"histogram", judge::verifyHistogram},
       {"work_list", judge::verifyWorkList},
   };
   for (const auto &[name, verify] : kCalls) {

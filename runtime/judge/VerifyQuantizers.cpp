@@ -1,4 +1,4 @@
-// quantize, quantize_concat and amax, bit for bit against the scalar model.
+// quantize, quantize_concat, amax and histogram, bit for bit against the scalar model.
 
 #include <algorithm>
 #include <bit>
@@ -6,6 +6,7 @@
 
 #include "runtime/judge/QuantizeModel.h"
 #include "runtime/judge/RowRun.h"
+#include "runtime/spec/MagnitudeClasses.h"
 #include "runtime/verify/BFloat16.h"
 
 namespace wavesmith::judge {
@@ -128,6 +129,42 @@ Status verifyAmax(RowRun &run, int variant) {
   for (std::size_t head = 0; head < amax.size(); ++head)
     if (amax[head] != expected[head])
       return wrong("amax of head {} is {}, want {}", head, amax[head], expected[head]);
+  return Status::ok();
+}
+
+Status verifyHistogram(RowRun &run, int variant) {
+  const std::uint32_t seed = number(run.parameter("rotation"));
+  const int firstColumn = static_cast<int>(number(run.parameter("first_column")));
+  Inputs inputs(run.parameter("input"), {number(run.parameter("head_dim"))}, variant);
+  if (seed == 0) // Classes' ends, and what does not count.
+    for (std::int64_t i = 0;
+         const float value : {0.0f, -0x1p-21f, 0x1p-20f, -0x1.2p-20f, 0x1p-30f, -1.0f, 0x1.cp11f,
+                              0x1.ep11f, -0x1p15f, kInf, -kInf, std::nanf("")})
+      inputs.put(inputs.parts[0], 0, 0, i++, value);
+  WAVESMITH_TRY(inputs.upload(run));
+  // What is there grows.
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(inputs.heads * kMagnitudeClasses), 3);
+  std::vector<std::uint64_t> expected = counts;
+  for (std::int64_t head = 0; head < inputs.heads; ++head)
+    for (std::int64_t token = 0; token < inputs.tokens; ++token)
+      for (const float value : inputs.row(token, head, seed, firstColumn))
+        if (std::isfinite(value))
+          ++expected[static_cast<std::size_t>(head * kMagnitudeClasses + magnitudeClass(value))];
+  WAVESMITH_ASSIGN(const DeviceBuffer dCounts, run.upload(counts));
+  HistogramArguments a{};
+  a.x = originOf(inputs.buffers[0]);
+  a.xRowStride = inputs.rowBytes(0);
+  a.xHeadStride = inputs.headBytes(0);
+  a.counts = dCounts.address();
+  a.countsHeadStride = kMagnitudeClasses * sizeof(std::uint64_t);
+  a.tokens = static_cast<std::int32_t>(inputs.tokens);
+  WAVESMITH_ASSIGN(const KernelGrid grid, rowGrid(run.spec(), inputs.tokens, inputs.heads));
+  WAVESMITH_TRY(run.run(grid, a));
+  WAVESMITH_TRY(dCounts.download(std::as_writable_bytes(std::span(counts))));
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] != expected[i])
+      return wrong("class {} of head {} counts {}, want {}", i % kMagnitudeClasses,
+                   i / kMagnitudeClasses, counts[i], expected[i]);
   return Status::ok();
 }
 

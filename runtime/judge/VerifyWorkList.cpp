@@ -11,6 +11,7 @@ namespace {
 struct Batch {
   std::vector<SequenceLength> lengths;
   std::int32_t heads, group;
+  std::int32_t queries, keys; ///< what the tensors have room for
 };
 
 /// `blocks` row blocks, those past the last with neither queries nor keys.
@@ -26,7 +27,8 @@ std::vector<AttentionWorkUnit> unitsOf(const Batch &batch, bool causal, std::int
   for (const SequenceLength &length : batch.lengths) {
     const auto lenQ = static_cast<std::int32_t>(length.q);
     const auto lenKv = static_cast<std::int32_t>(length.kv);
-    for (std::int32_t q0 = 0; q0 < lenQ; q0 += kAttentionBlockM) {
+    const bool fits = q + lenQ <= batch.queries && kv + lenKv <= batch.keys;
+    for (std::int32_t q0 = 0; fits && q0 < lenQ; q0 += kAttentionBlockM) {
       // Row r sees keys 0 to r + lenKv - lenQ.
       const std::int32_t last = std::min(q0 + kAttentionBlockM, lenQ) - 1;
       const std::int32_t keys = causal ? std::clamp(last + 1 + lenKv - lenQ, 0, lenKv) : lenKv;
@@ -49,10 +51,19 @@ std::vector<AttentionWorkUnit> unitsOf(const Batch &batch, bool causal, std::int
 } // namespace
 
 Status verifyWorkList(RowRun &run, int variant) {
-  const Batch batch =
-      variant == 0
-          ? Batch{{{1, 1}}, 1, 1}
-          : Batch{{{0, 7}, {255, 256}, {256, 0}, {257, 90}, {1, 1000}, {700, 300}, {0, 0}}, 6, 3};
+  const Batch batch = variant == 0 ? Batch{{{1, 1}}, 1, 1, 1, 1}
+                                   : Batch{{{0, 7},
+                                            {255, 256},
+                                            {256, 0},
+                                            {257, 90},
+                                            {1, 1000},
+                                            {700, 300}, // fills the queries
+                                            {0, 9},     // one key too many
+                                            {1, 0}},    // one query too many
+                                           6,
+                                           3,
+                                           1469,
+                                           1661};
   const bool causal = run.parameter("causal") == "true";
   const std::int32_t surplus = variant == 0 ? 0 : 4;
   const std::int32_t blocks =
@@ -77,6 +88,8 @@ Status verifyWorkList(RowRun &run, int variant) {
   a.sequences = static_cast<std::int32_t>(batch.lengths.size());
   a.heads = batch.heads;
   a.group = batch.group;
+  a.queries = batch.queries;
+  a.keys = batch.keys;
   WAVESMITH_TRY(
       run.run({static_cast<std::uint32_t>(blocks), static_cast<std::uint32_t>(a.heads)}, a));
   WAVESMITH_TRY(dunits.download(units));

@@ -80,9 +80,9 @@ inline constexpr const char *kMergeLayout =
     "lseB72,lseBHead80,lseBRow88,out96,outRow104,outHead112,lse120,lseHead128,lseRow136,tokens144,"
     "merged148 rows=32 threads=256";
 
-//===-- quantize, quantize_concat, amax ------------------------------------------------------===//
+//===-- quantize, quantize_concat, amax, histogram -------------------------------------------===//
 
-/// Grid of all three: x = RowKernel::groupsFor(tokens), y = heads. A head stride of 0 shares an
+/// Grid of all four: x = RowKernel::groupsFor(tokens), y = heads. A head stride of 0 shares an
 /// element or a row among heads: one maximum for a tensor, one rope for all heads.
 struct QuantizeArguments {
   std::uint64_t x; ///< [tokens, heads, head_dim]
@@ -128,6 +128,16 @@ struct AmaxArguments {
 };
 static_assert(sizeof(AmaxArguments) == 48);
 
+struct HistogramArguments {
+  std::uint64_t x; ///< [tokens, heads, head_dim]
+  std::int64_t xRowStride, xHeadStride;
+  std::uint64_t counts; ///< uint64 [heads][256] by MagnitudeClasses.h, grow
+  std::int64_t countsHeadStride;
+  std::int32_t tokens;
+  std::int32_t reserved;
+};
+static_assert(sizeof(HistogramArguments) == 48);
+
 inline constexpr int kQuantizeRows = 32;
 inline constexpr const char *kQuantizeLayout =
     "quantize-1 args=112:x0,xRow8,xHead16,y24,yRow32,yHead40,descale48,descaleHead56,amax64,"
@@ -138,6 +148,9 @@ inline constexpr const char *kQuantizeConcatLayout =
     "rows=32 threads=256";
 inline constexpr const char *kAmaxLayout =
     "amax-1 args=48:x0,xRow8,xHead16,amax24,amaxHead32,tokens40 rows=32 threads=256";
+inline constexpr const char *kHistogramLayout =
+    "histogram-1 args=48:x0,xRow8,xHead16,counts24,countsHead32,tokens40 classes=256 rows=32 "
+    "threads=256";
 
 //===-- work_list ----------------------------------------------------------------------------===//
 
@@ -153,14 +166,16 @@ struct WorkListArguments {
   std::int64_t unitStride;
   std::int32_t sequences;
   std::int32_t heads;
-  std::int32_t group; ///< query heads of a key/value head
-  std::int32_t reserved;
+  std::int32_t group;   ///< query heads of a key/value head
+  std::int32_t queries; ///< of all sequences, at most: one that ends beyond is left out
+  std::int32_t keys;    ///< likewise
+  std::int32_t reserved[3];
 };
-static_assert(sizeof(WorkListArguments) == 64);
+static_assert(sizeof(WorkListArguments) == 80);
 static_assert(offsetof(WorkListArguments, sequences) == 48);
 
 inline constexpr const char *kWorkListLayout =
-    "work_list-1 args=64:qOffsets0,qOffset8,kvOffsets16,kvOffset24,units32,unit40,sequences48,"
-    "heads52,group56 unit=attention-2 rows=1 threads=256";
+    "work_list-2 args=80:qOffsets0,qOffset8,kvOffsets16,kvOffset24,units32,unit40,sequences48,"
+    "heads52,group56,queries60,keys64 unit=attention-2 rows=1 threads=256";
 
 } // namespace wavesmith

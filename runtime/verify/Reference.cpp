@@ -203,6 +203,14 @@ private:
                       accumulator_.data() + tile * vDim_, vDim_);
   }
 
+  /// The logit of a head's sink; an infinite one leaves nothing defined.
+  double sinkOf(std::int64_t head) const {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const double sink =
+        sinks_.empty() ? -kInfinity : double{sinks_[static_cast<std::size_t>(head)]};
+    return sink == kInfinity ? std::numeric_limits<double>::quiet_NaN() : sink;
+  }
+
   void store(std::int64_t begin, std::int64_t head) {
     for (std::int64_t row = 0; row < rows_; ++row) {
       const std::int64_t at = begin + row;
@@ -210,8 +218,7 @@ private:
       double maximum = maximum_[static_cast<std::size_t>(row)];
       const std::int64_t seen = seenBy(row).count();
       const bool live = seen > 0; // and not sum > 0: NaN must come out as NaN
-      const double sink = sinks_.empty() ? -std::numeric_limits<double>::infinity()
-                                         : double{sinks_[static_cast<std::size_t>(head)]};
+      const double sink = sinkOf(head);
       double factor = 1;
       if (live && !sinks_.empty()) {
         const double reference = std::max(maximum, sink);

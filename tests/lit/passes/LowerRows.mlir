@@ -72,3 +72,30 @@ tile.kernel @k(%x: !halves, %y: !bytes, %m: !tile.tensor<[?], f32>, %n: i32, %fa
   // CHECK: llvm.atomicrmw umax {{.*}} syncscope("agent") monotonic
   tile.return
 }
+
+// -----
+
+// Counts are kept in LDS, cleared before the rows and added to device memory behind them.
+// CHECK: llvm.mlir.global internal @ws_test.counts0() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<9 x i32>
+// CHECK: llvm.func @ws_test(
+tile.kernel @counts(%x: !tile.tensor<[?, 64], i32>, %c: !tile.tensor<[?, 8], i64>, %n: i32) {
+  %head = tile.group y
+  // CHECK: scf.for
+  // CHECK: llvm.getelementptr
+  // CHECK: llvm.store
+  // CHECK: llvm.fence syncscope("workgroup") release
+  // CHECK-NEXT: rocdl.s.barrier
+  // CHECK-NEXT: llvm.fence syncscope("workgroup") acquire
+  tile.for_rows %row of %n across x attributes {layout = #tile.rows<lanes = 16, chunk = 4, rows = 64>} {
+    // CHECK: vector<4xi32>
+    %v = tile.load_row %x[%row] : !tile.tensor<[?, 64], i32> -> !tile.tile<[64], i32>
+    // CHECK-COUNT-4: llvm.atomicrmw add {{.*}} syncscope("workgroup") monotonic : !llvm.ptr<3>, i32
+    // CHECK-NOT: llvm.atomicrmw
+    tile.count %v into %c[%head] : !tile.tile<[64], i32>, !tile.tensor<[?, 8], i64>
+  }
+  // CHECK: rocdl.s.barrier
+  // CHECK: scf.for
+  // CHECK: scf.if
+  // CHECK: llvm.atomicrmw add {{.*}} syncscope("agent") monotonic : !llvm.ptr<1>, i64
+  tile.return
+}

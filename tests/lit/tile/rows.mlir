@@ -7,8 +7,8 @@ tile.param @dim : i32 in [64, 128] doc "elements of a row"
 !raw = !tile.tile<[dim], bf16>
 !row = !tile.tile<[dim], f32>
 
-// CHECK: tile.kernel @k(%[[X:.*]]: !tile.tensor<[?, ?, dim], bf16>, %[[S:.*]]: !tile.tensor<[?], f32>, %[[C:.*]]: !tile.tensor<[?], i64>, %[[N:.*]]: i32)
-tile.kernel @k(%x: !rows, %s: !tile.tensor<[?], f32>, %c: !tile.tensor<[?], i64>, %n: i32) {
+// CHECK: tile.kernel @k(%[[X:.*]]: !tile.tensor<[?, ?, dim], bf16>, %[[S:.*]]: !tile.tensor<[?], f32>, %[[C:.*]]: !tile.tensor<[?], i64>, %[[D:.*]]: !tile.tensor<[?, 256], i64>, %[[N:.*]]: i32)
+tile.kernel @k(%x: !rows, %s: !tile.tensor<[?], f32>, %c: !tile.tensor<[?], i64>, %d: !tile.tensor<[?, 256], i64>, %n: i32) {
   %one = arith.constant 1 : i32
   // CHECK: %[[H:.*]] = tile.group y
   %head = tile.group y
@@ -41,6 +41,12 @@ tile.kernel @k(%x: !rows, %s: !tile.tensor<[?], f32>, %c: !tile.tensor<[?], i64>
     tile.write %e to %s[%row] : f32, !tile.tensor<[?], f32>
     // CHECK: tile.accumulate add %{{.*}} into %[[C]][%[[H]]] : i32, <[?], i64>
     tile.accumulate add %one into %c[%head] : i32, !tile.tensor<[?], i64>
+    // CHECK: %[[K:.*]] = tile.map
+    %k = tile.map(%p = %m) : (!row) -> !tile.tile<[dim], i32> {
+      tile.yield %one : i32
+    }
+    // CHECK: tile.count %[[K]] into %[[D]][%[[H]]] : <[dim], i32>, <[?, 256], i64>
+    tile.count %k into %d[%head] : !tile.tile<[dim], i32>, !tile.tensor<[?, 256], i64>
     // CHECK: tile.store_row %[[A]] to %[[X]][%[[R]], %[[H]]] : <[dim], bf16>, <[?, ?, dim], bf16>
     tile.store_row %raw to %x[%row, %head] : !raw, !rows
   }

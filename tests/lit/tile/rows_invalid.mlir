@@ -100,6 +100,61 @@ tile.kernel @k(%x: !tile.tensor<[?], i32>, %n: i32) {
 
 // -----
 
+tile.kernel @k(%x: !tile.tensor<[?, 64], i32>, %c: !tile.tensor<[?, ?], i64>, %n: i32) {
+  tile.for_rows %row of %n across x {
+    %v = tile.load_row %x[%row] : !tile.tensor<[?, 64], i32> -> !tile.tile<[64], i32>
+    // expected-error@+1 {{the last dimension of the tensor must be fixed}}
+    tile.count %v into %c[%n] : !tile.tile<[64], i32>, !tile.tensor<[?, ?], i64>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.tensor<[?, 64], i32>, %c: !tile.tensor<[?, 8], i64>, %n: i32) {
+  tile.for_rows %row of %n across x {
+    %v = tile.load_row %x[%row] : !tile.tensor<[?, 64], i32> -> !tile.tile<[64], i32>
+    // expected-error@+1 {{needs 1 indices, has 2}}
+    tile.count %v into %c[%n, %n] : !tile.tile<[64], i32>, !tile.tensor<[?, 8], i64>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.tensor<[?, 64], i32>, %c: !tile.tensor<[?, 8], i64>, %n: i32) {
+  tile.for_rows %row of %n across x {
+    %v = tile.load_row %x[%row] : !tile.tensor<[?, 64], i32> -> !tile.tile<[64], i32>
+    // expected-error@+1 {{indices are the same for all rows}}
+    tile.count %v into %c[%row] : !tile.tile<[64], i32>, !tile.tensor<[?, 8], i64>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.tensor<[?, 64], f32>, %c: !tile.tensor<[?, 8], i64>, %n: i32) {
+  tile.for_rows %row of %n across x {
+    %v = tile.load_row %x[%row] : !tile.tensor<[?, 64], f32> -> !tile.tile<[64], f32>
+    // expected-error@+1 {{classes are i32, not f32}}
+    tile.count %v into %c[%n] : !tile.tile<[64], f32>, !tile.tensor<[?, 8], i64>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.tensor<[?, 64], i32>, %c: !tile.tensor<[?, 8], f32>, %n: i32) {
+  tile.for_rows %row of %n across x {
+    %v = tile.load_row %x[%row] : !tile.tensor<[?, 64], i32> -> !tile.tile<[64], i32>
+    // expected-error@+1 {{counts are i32 or i64, not f32}}
+    tile.count %v into %c[%n] : !tile.tile<[64], i32>, !tile.tensor<[?, 8], f32>
+  }
+  tile.return
+}
+
+// -----
+
 tile.kernel @k(%v: f32) {
   // expected-error@+1 {{value and elements differ in type}}
   %t = tile.splat %v : f32 -> !tile.tile<[64], i32>

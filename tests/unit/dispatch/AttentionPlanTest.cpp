@@ -117,6 +117,12 @@ TEST(AttentionPlan, RefusesAWorkListOfGigabytes) {
   problem.heads = 128;
   problem.lengths.assign(1 << 20, {1, 1});
   EXPECT_EQ(planAttention(problem).status().code(), StatusCode::ResourceExhausted);
+  // HIP counts the threads of a grid in 32 bits: 2^23 workgroups of 512 are one too many.
+  problem.headDimQk = problem.headDimV = 64;
+  problem.lengths = {{kMaxTokens, 1}};
+  EXPECT_EQ(planAttention(problem).status().code(), StatusCode::ResourceExhausted);
+  problem.lengths = {{kMaxTokens - 256, 1}};
+  EXPECT_TRUE(planAttention(problem));
 }
 
 } // namespace

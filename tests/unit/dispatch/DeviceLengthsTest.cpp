@@ -42,13 +42,15 @@ TEST(DeviceLengths, TheListMakesItsOwnWork) {
   const LaunchList list = launchList(*plan);
   ASSERT_EQ(list.steps.size(), 2u);
   EXPECT_TRUE(list.images.empty()) << "nothing comes from the host";
-  EXPECT_EQ(list.steps[0].spec.text(), "work_list abi=1 target=gfx942 causal=true");
+  EXPECT_EQ(list.steps[0].spec.text(), "work_list abi=2 target=gfx942 causal=true");
   WorkListArguments a{};
   ASSERT_EQ(list.steps[0].arguments.size(), sizeof a);
   std::memcpy(&a, list.steps[0].arguments.data(), sizeof a);
   EXPECT_EQ(a.sequences, 4);
   EXPECT_EQ(a.heads, 6);
   EXPECT_EQ(a.group, 3);
+  EXPECT_EQ(a.queries, 300);
+  EXPECT_EQ(a.keys, 50);
   EXPECT_EQ(list.steps[0].grid.x, plan->blocks);
   EXPECT_EQ(list.steps[0].grid.y, 6u);
   EXPECT_EQ(list.steps[1].grid.x, plan->blocks * 6);
@@ -68,6 +70,14 @@ TEST(DeviceLengths, Refusals) {
   EXPECT_THAT(planDeviceLengths(problem, {.sequences = 1, .queries = 5}).status().message(),
               HasSubstr("score functions need lengths"));
   EXPECT_TRUE(launchList(*planDeviceLengths({}, {})).steps.empty());
+  problem.softCap.reset();
+  problem.headDimQk = problem.headDimV = 64;
+  problem.heads = 128;
+  EXPECT_EQ(planDeviceLengths(problem, {.sequences = 1, .queries = kMaxTokens, .keys = 1})
+                .status()
+                .code(),
+            StatusCode::ResourceExhausted)
+      << "2^23 workgroups";
 }
 
 } // namespace

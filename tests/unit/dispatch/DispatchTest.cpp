@@ -100,6 +100,33 @@ TEST(Dispatch, APathWithoutSequencesHasNoPart) {
   EXPECT_TRUE(planDispatch(empty, *decideSequences(empty, fp8From(1)))->list().steps.empty());
 }
 
+TEST(Dispatch, WhatIsNotPlannedTakesNoWorkspace) {
+  const auto workspaceOf = [](std::vector<SequenceLength> lengths) {
+    const DispatchRequest mixed = request(std::move(lengths));
+    const auto plan = planDispatch(mixed, *decideSequences(mixed, fp8From(512)));
+    EXPECT_TRUE(plan) << plan.status().message();
+    return plan ? plan->fp8->workspaceBytes : 0;
+  };
+  const std::uint64_t alone = workspaceOf({{2000, 2000}});
+  EXPECT_EQ(workspaceOf({{2000, 2000}, {1, 65536}}), alone);
+  EXPECT_EQ(workspaceOf({{1, 65536}, {2000, 2000}}), alone);
+}
+
+TEST(Dispatch, WithoutQueriesThereIsNothingToRefuse) {
+  const auto policy = Policy::parse(R"({"schema": "wavesmith-policy-1", "name": "t", "rules": [
+        {"name": "cached", "when": {"context_len": {"at_least": 1}}, "path": "refuse",
+         "reason": "no cache here"},
+        {"name": "else", "path": "bf16", "reason": "plain"}]})",
+                                    "t");
+  ASSERT_TRUE(policy) << policy.status().message();
+  DispatchRequest padded = request({{5, 5}, {0, 9}});
+  const auto plan = planDispatch(padded, *decideSequences(padded, *policy));
+  ASSERT_TRUE(plan) << plan.status().message();
+  EXPECT_THAT(plan->plain->sequences, ElementsAre(0));
+  padded = request({{5, 5}, {1, 9}});
+  EXPECT_FALSE(planDispatch(padded, *decideSequences(padded, *policy)));
+}
+
 TEST(Dispatch, RefusesInputsThatDoNotFit) {
   DispatchRequest wrong = request({{10, 10}});
   wrong.problem.dtype = DType::FP8;

@@ -74,15 +74,6 @@ TEST(LaunchList, AStepHoldsEverythingButAddresses) {
             0);
 }
 
-TEST(LaunchList, WeighsUnitsByTheirKeys) {
-  const AttentionPlan plan = splitPlan();
-  const LaunchList list = launchList(plan);
-  ASSERT_EQ(list.steps[0].weights.size(), plan.grid());
-  for (std::size_t i = 0; i < plan.grid(); ++i)
-    EXPECT_EQ(list.steps[0].weights[i], plan.list.units[i].kv1 - plan.list.units[i].kv0);
-  EXPECT_TRUE(list.steps[1].weights.empty());
-}
-
 TEST(LaunchList, ScoreFunctionsTakeTheLongerArguments) {
   AttentionProblem problem;
   problem.lengths = {{70, 300}};

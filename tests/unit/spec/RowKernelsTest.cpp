@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/spec/KernelSpec.h"
+#include "runtime/spec/MagnitudeClasses.h"
 #include "runtime/spec/RowKernelAbi.h"
 
 namespace wavesmith {
@@ -59,7 +60,7 @@ TEST(RowKernels, ParseRefusesEveryOtherSpelling) {
 TEST(RowKernels, RefusalsNameTheValueAndWhatWouldBeRight) {
   EXPECT_EQ(validateRowKernel({"combine", {}}).message(),
             "unknown kernel \"combine\"; known: attention, combine_splits, merge_states, quantize, "
-            "quantize_concat, amax, work_list");
+            "quantize_concat, amax, histogram, work_list");
   EXPECT_EQ(validateRowKernel({"combine_splits", {"128"}}).message(),
             "combine_splits has 2 parameters, the spec 1 values");
   EXPECT_EQ(validateRowKernel({"combine_splits", {"96", "true"}}).message(),
@@ -133,6 +134,13 @@ TEST(RowKernels, LayoutTextsAreThoseOfTheStructs) {
                                   AT(A, xHeadStride, "xHead") + AT(A, amax, "amax") +
                                   AT(A, amaxHeadStride, "amaxHead") + AT(A, tokens, "tokens"),
                               tail(kQuantizeRows)));
+  using H = HistogramArguments;
+  EXPECT_EQ(kHistogramLayout,
+            join(HEAD("histogram", H),
+                 AT(H, x, "x") + AT(H, xRowStride, "xRow") + AT(H, xHeadStride, "xHead") +
+                     AT(H, counts, "counts") + AT(H, countsHeadStride, "countsHead") +
+                     AT(H, tokens, "tokens"),
+                 fmt::format(" classes={}{}", kMagnitudeClasses, tail(kQuantizeRows))));
 #undef HEAD
 #undef AT
 }
