@@ -263,7 +263,9 @@ enum {
   WAVESMITH_SHARED_DESCALE_V = 16,
   WAVESMITH_DEFER = 32,           /* plan without compiling or loading: wavesmith_prepare must
                                      come before the first launch */
-  WAVESMITH_FP8_CONTEXT = 64      /* consent to FP8 over cached keys, for which policies ask */
+  WAVESMITH_FP8_CONTEXT = 64,     /* consent to FP8 over cached keys, for which policies ask */
+  WAVESMITH_COUNT_SATURATED = 128 /* 16-bit inputs: counts of saturated elements go to the buffers'
+                                     and grow; else each launch leaves its own in the workspace */
 };
 
 /* With which scales the FP8 path may quantise 16-bit inputs. */
@@ -348,6 +350,10 @@ typedef struct wavesmith_attention_buffers {
   const float *descale_v;   /* [kv_heads] or [1] */
   const int32_t *cu_seqlens_q;  /* LENGTHS_ON_DEVICE: device [batch + 1] */
   const int32_t *cu_seqlens_kv;
+  uint64_t *saturated_q;        /* WAVESMITH_COUNT_SATURATED: uint64_t [heads], grow by the elements
+                                   beyond the largest FP8 value; aligned to 8 bytes */
+  uint64_t *saturated_k;        /* [kv_heads] */
+  uint64_t *saturated_v;
 } wavesmith_attention_buffers;
 
 /* Enqueues a plan of wavesmith_plan_attention() and returns: no allocation, compile, lock, file or
@@ -368,7 +374,8 @@ enum {
   WAVESMITH_DYNAMIC = 1,      /* descale = amax / largest FP8 value, made and written; else given */
   WAVESMITH_SHARED_SCALE = 2, /* given: one descale for all heads. Dynamic, amax: one maximum */
   WAVESMITH_IN_PARTS = 4,     /* rows of 192 come as 128 elements in x and 64 in rope (MLA) */
-  WAVESMITH_SHARED_ROPE = 8   /* rope is [tokens, 64], the same for all heads */
+  WAVESMITH_SHARED_ROPE = 8,  /* rope is [tokens, 64], the same for all heads */
+  WAVESMITH_HISTOGRAMS = 16   /* collector: count magnitudes too, for scales by percentile */
 };
 
 /* Two attention results over disjoint keys become one: vLLM's merge_attn_states. A state with lse =
@@ -607,6 +614,128 @@ typedef struct wavesmith_prepare_options {
  * what was ready by then stays. */
 WAVESMITH_API wavesmith_status wavesmith_prepare(wavesmith_context context,
     const wavesmith_prepare_options *options);
+
+/* ---- Calibrated scales (docs/calibration.md) ------------------------------------------------- */
+
+/* Which model, which run of a calibration and which rank: what every file of a calibration says of
+ * itself. Host strings; copied. */
+typedef struct wavesmith_calibration {
+  size_t size;
+  const char *model;         /* as the engine names it */
+  const char *checkpoint;    /* what exactly was loaded: a commit of 7 or more hex digits, or a path
+                                ".../snapshots/COMMIT" */
+  const char *run;           /* names the calibration, the same on all ranks */
+  const char *revision;      /* as the engine was asked for it; may be null */
+  const char *cache_mode;    /* how keys and values are kept; null = "bf16_latent_cache" */
+  int32_t tp_size, tp_rank;  /* sizes 0 = 1 */
+  int32_t pp_size, pp_rank;
+  int32_t heads;             /* of the whole model, all ranks together */
+  int32_t kv_heads;          /* likewise; 0 = heads. With fewer than ranks each stands on several */
+  int32_t head_dim_qk, head_dim_v;
+  int32_t num_layers;        /* that have scales, over all stages; 0 = not stated */
+  uint32_t rotation;         /* seed that queries and keys are rotated with before they are
+                                quantised; 0 = none */
+  double margin;             /* by which scales exceed the maxima, at least 1; 0 = 1.1 */
+} wavesmith_calibration;
+
+/* Largest magnitudes of q, k and v for each layer and head of one rank, over everything that is
+ * shown to it. Made off, so that warm-up runs do not count. */
+typedef struct wavesmith_collector_handle *wavesmith_collector;
+
+typedef struct wavesmith_collector_options {
+  size_t size;
+  const wavesmith_calibration *calibration;
+  const int32_t *layers;          /* host [layer_count]: numbers in the model of this rank's layers,
+                                     rising; may be null for a rank that has none */
+  const char *const *layer_names; /* host [layer_count]: as the engine calls them */
+  uint64_t layer_count;           /* 0 to 65536 */
+  int32_t input;                  /* of q, k, v: WAVESMITH_BF16, WAVESMITH_F16 or WAVESMITH_F32 */
+  uint32_t flags;                 /* 0 or WAVESMITH_HISTOGRAMS, and WAVESMITH_IN_PARTS and
+                                     WAVESMITH_SHARED_ROPE for keys in two tensors */
+} wavesmith_collector_options;
+
+/* Allocates device memory for its maxima and compiles its kernels. */
+WAVESMITH_API wavesmith_status wavesmith_collector_create(wavesmith_context context,
+    const wavesmith_collector_options *options, wavesmith_collector *collector);
+/* What is enqueued must have been passed. */
+WAVESMITH_API wavesmith_status wavesmith_collector_destroy(wavesmith_collector collector);
+/* 1: what is shown counts from now on; 0: it does not. */
+WAVESMITH_API wavesmith_status wavesmith_collector_enable(wavesmith_collector collector,
+    int32_t enabled);
+
+/* The inputs of one attention call on this rank, [tokens, heads of the rank, head dim]. */
+typedef struct wavesmith_observation {
+  size_t size;
+  int32_t layer;       /* number in the model */
+  int32_t reserved;    /* 0 */
+  int64_t tokens_q;    /* 0 to 2^24 */
+  int64_t tokens_kv;
+  const void *q, *k, *v;
+  /* What follows may be left out by `size`. */
+  const void *k_rope;  /* keys in parts: k is [tokens_kv, kv_heads, 128], k_rope [..., 64], or
+                          [tokens_kv, 64] with WAVESMITH_SHARED_ROPE */
+  wavesmith_strides q_strides, k_strides, v_strides, rope_strides;
+} wavesmith_observation;
+
+/* Enqueues kernels that read the tensors; nothing while it is off. For eager runs: refused while
+ * the stream is captured, since a graph would measure only what it was captured with. */
+WAVESMITH_API wavesmith_status wavesmith_collector_observe(wavesmith_collector collector,
+    const wavesmith_observation *observation, void *stream);
+
+/* Waits for the device and writes this rank's shard, "fp8-scales-ppPP-tpTT.json", into a directory:
+ * whole or not at all, a former one stays until then. A layer or head without a finite, positive
+ * maximum is an error that names it. May be called again. */
+WAVESMITH_API wavesmith_status wavesmith_collector_save(wavesmith_collector collector,
+    const char *directory);
+
+/* One rank's share of a merged artifact (`wavesmith calibrate merge`), in device memory. */
+typedef struct wavesmith_scales_handle *wavesmith_scales;
+
+typedef struct wavesmith_scales_options {
+  size_t size;
+  const char *path;                         /* of the artifact */
+  const wavesmith_calibration *calibration; /* what this process runs. All but revision and margin
+                                               must be the artifact's, num_layers too; a null run is
+                                               any */
+  const int32_t *layers;                    /* host [layer_count]: of this rank, rising */
+  const char *const *layer_names;           /* null = not compared */
+  uint64_t layer_count;
+  uint64_t saturation_limit;                /* saturated elements of a layer's head from which on a
+                                               warning is logged, once; 0 = 1 */
+} wavesmith_scales_options;
+
+/* Reads and checks everything before anything is allocated or compiled. A file that is missing,
+ * damaged or not for this process, in any field, is an error that names the field, both values and
+ * the file: there is no way from here to other scales. */
+WAVESMITH_API wavesmith_status wavesmith_scales_load(wavesmith_context context,
+    const wavesmith_scales_options *options, wavesmith_scales *scales);
+/* Kernels that read them must be through. */
+WAVESMITH_API wavesmith_status wavesmith_scales_destroy(wavesmith_scales scales);
+
+/* What goes into the buffers of a plan with WAVESMITH_SCALES_STATIC, this rotation and
+ * WAVESMITH_COUNT_SATURATED. Device memory; valid as long as the scales. */
+typedef struct wavesmith_layer_scales {
+  size_t size;
+  const float *descale_q; /* [heads of the rank] */
+  const float *descale_k; /* [key/value heads of the rank] */
+  const float *descale_v;
+  uint64_t *saturated_q;  /* likewise; 0 at first, grow */
+  uint64_t *saturated_k;
+  uint64_t *saturated_v;
+  int32_t heads;
+  int32_t kv_heads;
+  uint32_t rotation;      /* seed for wavesmith_attention.rotation */
+  uint32_t reserved;
+} wavesmith_layer_scales;
+
+/* `layer`: number in the model. */
+WAVESMITH_API wavesmith_status wavesmith_scales_get_layer(wavesmith_scales scales, int32_t layer,
+    wavesmith_layer_scales *values);
+
+/* Waits for the device and copies a layer's counts to the host: q [heads], k and v [kv_heads]; any
+ * may be null. Logs a warning for each head that has come to the limit. */
+WAVESMITH_API wavesmith_status wavesmith_scales_read_saturation(wavesmith_scales scales,
+    int32_t layer, uint64_t *q, uint64_t *k, uint64_t *v);
 
 #ifdef __cplusplus
 } /* extern "C" */

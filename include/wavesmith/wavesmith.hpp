@@ -147,6 +147,57 @@ private:
   wavesmith_pass_info info_{};
 };
 
+/// Maxima of q, k and v for each layer and head of a rank.
+class Collector {
+public:
+  Collector() = default;
+  /// Takes a handle over.
+  explicit Collector(wavesmith_collector handle) noexcept : handle_(handle) {}
+
+  wavesmith_collector get() const noexcept { return handle_.get(); }
+  void enable(bool on = true) const { check(wavesmith_collector_enable(get(), on ? 1 : 0)); }
+  void observe(const wavesmith_observation &seen, void *stream) const {
+    check(wavesmith_collector_observe(get(), &seen, stream));
+  }
+  void save(const std::string &directory) const {
+    check(wavesmith_collector_save(get(), directory.c_str()));
+  }
+
+private:
+  detail::Owned<wavesmith_collector, wavesmith_collector_destroy> handle_;
+};
+
+/// One rank's share of calibrated scales, on the device.
+class Scales {
+public:
+  Scales() = default;
+  /// Takes a handle over.
+  explicit Scales(wavesmith_scales handle) noexcept : handle_(handle) {}
+
+  wavesmith_scales get() const noexcept { return handle_.get(); }
+  wavesmith_layer_scales layer(std::int32_t number) const {
+    auto values = WAVESMITH_INIT(wavesmith_layer_scales);
+    check(wavesmith_scales_get_layer(get(), number, &values));
+    return values;
+  }
+  struct Saturation {
+    std::vector<std::uint64_t> q, k, v; ///< for each head of the rank
+  };
+  Saturation saturation(std::int32_t number) const {
+    const wavesmith_layer_scales values = layer(number);
+    const auto heads = static_cast<std::size_t>(values.heads),
+               kvHeads = static_cast<std::size_t>(values.kv_heads);
+    Saturation counts{std::vector<std::uint64_t>(heads), std::vector<std::uint64_t>(kvHeads),
+                      std::vector<std::uint64_t>(kvHeads)};
+    check(wavesmith_scales_read_saturation(get(), number, counts.q.data(), counts.k.data(),
+                                           counts.v.data()));
+    return counts;
+  }
+
+private:
+  detail::Owned<wavesmith_scales, wavesmith_scales_destroy> handle_;
+};
+
 /// Told how far a preparation is; true goes on, false cancels it.
 using Progress = std::function<bool(const wavesmith_progress &)>;
 
@@ -195,6 +246,18 @@ public:
     auto info = WAVESMITH_INIT(wavesmith_pass_info);
     check(wavesmith_pass_begin(get(), &options, &pass, &info));
     return Pass(pass, info);
+  }
+
+  Collector collector(const wavesmith_collector_options &options) const {
+    wavesmith_collector handle = nullptr;
+    check(wavesmith_collector_create(get(), &options, &handle));
+    return Collector(handle);
+  }
+
+  Scales scales(const wavesmith_scales_options &options) const {
+    wavesmith_scales handle = nullptr;
+    check(wavesmith_scales_load(get(), &options, &handle));
+    return Scales(handle);
   }
 
   /// Everything that calls of these kinds may need. An exception of `progress` cancels and is

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::uint32_t kFlags = WAVESMITH_CAUSAL | WAVESMITH_LSE | WAVESMITH_SHARED_DESCALE_Q |
                                  WAVESMITH_SHARED_DESCALE_K | WAVESMITH_SHARED_DESCALE_V |
-                                 WAVESMITH_DEFER | WAVESMITH_FP8_CONTEXT;
+                                 WAVESMITH_DEFER | WAVESMITH_FP8_CONTEXT |
+                                 WAVESMITH_COUNT_SATURATED;
 constexpr std::uint32_t kSharedDescales =
     WAVESMITH_SHARED_DESCALE_Q | WAVESMITH_SHARED_DESCALE_K | WAVESMITH_SHARED_DESCALE_V;
 
@@ -60,6 +61,10 @@ Status addChoice(const wavesmith_attention &attention, DispatchRequest &request)
                    attention.scales, attention.rotation);
   if (fp8 && request.path == policy::Path::Bf16)
     return Status(StatusCode::InvalidArgument, "path is 1 (bf16), the inputs are fp8");
+  if ((attention.flags & WAVESMITH_COUNT_SATURATED) &&
+      (fp8 || attention.scales == WAVESMITH_SCALES_NONE))
+    return invalid("flags are 0x{:x}: there is nothing to count, since nothing is quantised",
+                   attention.flags);
   if (!fp8 && attention.scales == WAVESMITH_SCALES_NONE) {
     if (attention.flags & kSharedDescales)
       return invalid("flags are 0x{:x}: descales belong to fp8, and scales is 0 (none)",
@@ -77,6 +82,7 @@ Status addChoice(const wavesmith_attention &attention, DispatchRequest &request)
                                                               : Quantization::Scales::Unit;
   how.input = dtypeName(request.problem.dtype);
   how.rotationQ = how.rotationK = attention.rotation;
+  how.countsGiven = (attention.flags & WAVESMITH_COUNT_SATURATED) != 0;
   request.quantization = how;
   return Status::ok();
 }
@@ -168,12 +174,10 @@ Expected<std::shared_ptr<Plan>> build(const Context &context, const wavesmith_at
   if (plan.fp8) {
     const QuantizedPlan &fp8 = *plan.fp8;
     explanation.splits = std::max(explanation.splits, splitsOf(fp8.attention));
-    if (fp8.zeroBytes > 0 && fp8.work != QuantizedWork::Rest)
-      explanation.saturated[0] = plan.fp8Workspace + fp8.q.saturated;
-    if (fp8.zeroBytes > 0 && fp8.work != QuantizedWork::Queries) {
-      explanation.saturated[1] = plan.fp8Workspace + fp8.k.saturated;
-      explanation.saturated[2] = plan.fp8Workspace + fp8.v.saturated;
-    }
+    const QuantizedTensor *tensors[] = {&fp8.q, &fp8.k, &fp8.v};
+    for (std::size_t i = 0; i < std::size(tensors); ++i)
+      if (tensors[i]->saturated > 0)
+        explanation.saturated[i] = plan.fp8Workspace + tensors[i]->saturated;
     explanation.qCodes = plan.fp8Workspace + fp8.q.data;
     explanation.qCodesDescale = plan.fp8Workspace + fp8.q.descale;
   }
@@ -216,6 +220,9 @@ Status readBuffers(const wavesmith_attention_buffers *given, AttentionBuffers &a
   addresses.descaleV = address(buffers.descale_v);
   addresses.qOffsets = address(buffers.cu_seqlens_q);
   addresses.kvOffsets = address(buffers.cu_seqlens_kv);
+  addresses.saturatedQ = address(buffers.saturated_q);
+  addresses.saturatedK = address(buffers.saturated_k);
+  addresses.saturatedV = address(buffers.saturated_v);
   workspaceBytes = buffers.workspace_bytes;
   return Status::ok();
 }

@@ -50,6 +50,10 @@ const char *kindName(HandleKind kind) {
     return "plan";
   case HandleKind::Pass:
     return "context pass";
+  case HandleKind::Collector:
+    return "collector";
+  case HandleKind::Scales:
+    return "set of scales";
   }
   return "handle";
 }
@@ -58,8 +62,7 @@ Status badHandle(std::uint64_t handle, HandleKind wanted) {
   if (handle == 0)
     return error(StatusCode::InvalidArgument, "the {} is null", kindName(wanted));
   const auto kind = static_cast<HandleKind>(handle & 0xff);
-  if (kind != wanted &&
-      (kind == HandleKind::Context || kind == HandleKind::Plan || kind == HandleKind::Pass))
+  if (kind != wanted && kind >= HandleKind::Context && kind <= HandleKind::Scales)
     return error(StatusCode::InvalidArgument, "0x{:x} is a {}, not a {}", handle, kindName(kind),
                  kindName(wanted));
   return error(StatusCode::InvalidArgument, "the {} 0x{:x} was destroyed or never made",

@@ -14,7 +14,7 @@
 
 namespace wavesmith::capi {
 
-struct Context {
+struct Context : std::enable_shared_from_this<Context> {
   /// Opens what the options (null: all defaults) ask for.
   static Expected<std::shared_ptr<Context>> create(const wavesmith_context_options *options);
 

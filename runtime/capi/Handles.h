@@ -15,8 +15,8 @@
 
 namespace wavesmith::capi {
 
-enum class HandleKind : std::uint8_t { Context = 1, Plan = 2, Pass = 3 };
-const char *kindName(HandleKind kind); ///< "context", "plan", "context pass"
+enum class HandleKind : std::uint8_t { Context = 1, Plan = 2, Pass = 3, Collector = 4, Scales = 5 };
+const char *kindName(HandleKind kind); ///< "context", "plan", ...
 
 /// What is wrong with a handle that find() does not know; InvalidArgument.
 Status badHandle(std::uint64_t handle, HandleKind wanted);

@@ -17,6 +17,7 @@
 #include "runtime/capi/Attention.h"
 #include "runtime/capi/Call.h"
 #include "runtime/dispatch/RowKernel.h"
+#include "runtime/spec/MagnitudeClasses.h"
 
 namespace wavesmith::capi {
 namespace {
@@ -243,7 +244,7 @@ Expected<std::shared_ptr<Plan>> planCombine(const Context &context, const wavesm
                 std::move(places), c.tokens, c.heads, {{0, {bytes.begin(), bytes.end()}}});
 }
 
-//===-- quantize, quantize_concat, amax ------------------------------------------------------===//
+//===-- quantize, quantize_concat, amax, histogram -------------------------------------------===//
 
 /// What both quantisers have.
 template <typename Arguments>
@@ -330,27 +331,57 @@ Expected<std::shared_ptr<Plan>> planQuantize(const Context &context, const waves
   return planRow(context, q, input, options);
 }
 
-Expected<std::shared_ptr<Plan>> planAmax(const Context &context, const wavesmith_amax &a) {
+/// What amax and histogram are planned from.
+struct MagnitudeRows {
+  KernelSpec spec;
+  Strides x;
+  KernelGrid grid;
+};
+using MagnitudeSpec = KernelSpec (*)(const std::string &, int, const QuantizeOptions &, int);
+Expected<MagnitudeRows> magnitudeRows(const Context &context, const wavesmith_amax &a,
+                                      MagnitudeSpec specOf) {
   WAVESMITH_TRY(checkCounts(a.tokens, a.heads));
   WAVESMITH_TRY(checkFlags(a.flags, WAVESMITH_SHARED_SCALE));
   WAVESMITH_TRY(checkRotation(a.rotation));
   WAVESMITH_ASSIGN(const Element input, elementOf(a.input, true, "input"));
-  const auto spec = amaxSpec(targetOf(context), a.head_dim,
-                             {.input = input.name, .rotation = a.rotation}, a.first_column);
-  WAVESMITH_TRY(spec.validate());
-  WAVESMITH_ASSIGN(const Strides x,
-                   stridesOf("x", a.x, a.tokens, a.heads, a.head_dim, input.bytes));
+  MagnitudeRows rows;
+  rows.spec = specOf(targetOf(context), a.head_dim, {.input = input.name, .rotation = a.rotation},
+                     a.first_column);
+  WAVESMITH_TRY(rows.spec.validate());
+  WAVESMITH_ASSIGN(rows.x, stridesOf("x", a.x, a.tokens, a.heads, a.head_dim, input.bytes));
+  WAVESMITH_ASSIGN(rows.grid, rowGrid(rows.spec, a.tokens, a.heads));
+  return rows;
+}
+
+} // namespace
+
+Expected<std::shared_ptr<Plan>> planAmax(const Context &context, const wavesmith_amax &a) {
+  WAVESMITH_ASSIGN(const MagnitudeRows rows, magnitudeRows(context, a, amaxSpec));
   AmaxArguments arguments{};
-  arguments.xRowStride = x.row;
-  arguments.xHeadStride = x.head;
+  arguments.xRowStride = rows.x.row;
+  arguments.xHeadStride = rows.x.head;
   arguments.amaxHeadStride = (a.flags & WAVESMITH_SHARED_SCALE) != 0 ? 0 : kFloat;
   arguments.tokens = static_cast<std::int32_t>(a.tokens);
-  WAVESMITH_ASSIGN(const KernelGrid grid, rowGrid(spec, a.tokens, a.heads));
-  return planOf(context, Plan::Kind::Amax, spec, grid, arguments,
+  return planOf(context, Plan::Kind::Amax, rows.spec, rows.grid, arguments,
                 {{offsetof(AmaxArguments, x), Binding::Q},
                  {offsetof(AmaxArguments, amax), Binding::DescaleK}},
                 a.tokens, a.heads);
 }
+
+Expected<std::shared_ptr<Plan>> planHistogram(const Context &context, const wavesmith_amax &a) {
+  WAVESMITH_ASSIGN(const MagnitudeRows rows, magnitudeRows(context, a, histogramSpec));
+  HistogramArguments arguments{};
+  arguments.xRowStride = rows.x.row;
+  arguments.xHeadStride = rows.x.head;
+  arguments.countsHeadStride = kMagnitudeClasses * sizeof(std::uint64_t);
+  arguments.tokens = static_cast<std::int32_t>(a.tokens);
+  return planOf(context, Plan::Kind::Histogram, rows.spec, rows.grid, arguments,
+                {{offsetof(HistogramArguments, x), Binding::Q},
+                 {offsetof(HistogramArguments, counts), Binding::Lse}},
+                a.tokens, a.heads);
+}
+
+namespace {
 
 //===-- launching ----------------------------------------------------------------------------===//
 

@@ -9,5 +9,9 @@
 namespace wavesmith::capi {
 
 Expected<std::shared_ptr<Plan>> planMerge(const Context &context, const wavesmith_merge &merge);
+/// x is Binding::Q, amax Binding::DescaleK.
+Expected<std::shared_ptr<Plan>> planAmax(const Context &context, const wavesmith_amax &amax);
+/// Of the same rows: x is Binding::Q, the counts of magnitudes (uint64 [heads][256]) Binding::Lse.
+Expected<std::shared_ptr<Plan>> planHistogram(const Context &context, const wavesmith_amax &rows);
 
 } // namespace wavesmith::capi

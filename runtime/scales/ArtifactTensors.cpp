@@ -110,9 +110,9 @@ Status readPublished(Metadata &metadata, ScaleArtifact &artifact) {
   CalibrationRun &run = artifact.run;
   WAVESMITH_TRY(readCommon(metadata, run));
   WAVESMITH_ASSIGN(const int local, metadata.count("local_heads"));
-  if (std::int64_t{local} * run.tpSize > kMaxHeads)
+  if (std::int64_t{local} * run.tpSize > kMaxModelHeads)
     return error(StatusCode::InvalidArgument,
-                 "metadata local_heads is {}; want at most {} on all ranks", local, kMaxHeads);
+                 "metadata local_heads is {}; want at most {} on all ranks", local, kMaxModelHeads);
   run.heads = run.kvHeads = local * run.tpSize;
   // Later versions of the published tool write these two, earlier ones do not.
   artifact.statesMargin = metadata.has("margin");

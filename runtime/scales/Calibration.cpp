@@ -48,8 +48,8 @@ Status validateRun(const CalibrationRun &run) {
   WAVESMITH_TRY(validateText("cache_mode", run.cacheMode));
   WAVESMITH_TRY(validateCount("tp_size", run.tpSize, 1, kMaxRanks));
   WAVESMITH_TRY(validateCount("pp_size", run.ppSize, 1, kMaxRanks));
-  WAVESMITH_TRY(validateCount("heads", run.heads, 1, kMaxHeads));
-  WAVESMITH_TRY(validateCount("kv_heads", run.kvHeads, 1, kMaxHeads));
+  WAVESMITH_TRY(validateCount("heads", run.heads, 1, kMaxModelHeads));
+  WAVESMITH_TRY(validateCount("kv_heads", run.kvHeads, 1, kMaxModelHeads));
   WAVESMITH_TRY(validateCount("qk_head_dim", run.headDimQk, 1, kMaxHeadDim));
   WAVESMITH_TRY(validateCount("v_head_dim", run.headDimV, 1, kMaxHeadDim));
   WAVESMITH_TRY(validateCount("num_layers", run.numLayers, 0, kMaxLayers));

@@ -51,7 +51,7 @@ struct CalibrationRun {
   bool operator==(const CalibrationRun &) const = default;
 };
 
-inline constexpr int kMaxRanks = 4096, kMaxHeads = 1 << 16, kMaxHeadDim = 1024;
+inline constexpr int kMaxRanks = 4096, kMaxModelHeads = 1 << 16, kMaxHeadDim = 1024;
 inline constexpr int kMaxLayers = 1 << 16;
 inline constexpr std::uint32_t kMaxRotationSeed = 0x7fffffff;
 

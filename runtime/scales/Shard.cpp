@@ -184,8 +184,9 @@ Expected<CalibrationShard> readPublished(const Value &root) {
   WAVESMITH_TRY(readCommon(root, shard));
   WAVESMITH_ASSIGN(const int local, readInt(root, "local_heads"));
   const std::int64_t heads = std::int64_t{local} * shard.run.tpSize;
-  if (heads > kMaxHeads)
-    return root.at("local_heads").wrong(fmt::format("want at most {} on all ranks", kMaxHeads));
+  if (heads > kMaxModelHeads)
+    return root.at("local_heads")
+        .wrong(fmt::format("want at most {} on all ranks", kMaxModelHeads));
   shard.run.heads = shard.run.kvHeads = static_cast<int>(heads);
   WAVESMITH_ASSIGN(const Value layers, root.required("layers"));
   WAVESMITH_ASSIGN(shard.layers, readLayers(layers, true));
