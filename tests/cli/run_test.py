@@ -218,8 +218,8 @@ class Run(CliTest):
         self.refused([*SMALL, "--device", "hip"], "no usable GPU", "emulator", code=ENVIRONMENT)
 
     def test_more_than_the_machine_has(self):
-        # 128 heads of 2^24 tokens are terabytes.
-        call = (*CALL, "--heads", "128", "--lens", "16777216:16777216")
+        # 64 heads of 2^24 tokens are a terabyte.
+        call = (*CALL, "--heads", "64", "--lens", "16777216:16777216")
         self.refused(call, "16777216", "GB of host memory", code=ENVIRONMENT)
 
     def test_emulator_variable(self):

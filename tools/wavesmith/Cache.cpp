@@ -165,6 +165,12 @@ private:
   }
 
   Expected<Result> prune() const {
+    // A cache goes on without a directory that it cannot use; who prunes it must be told.
+    const Status usable = Directory::openPrivate(directory_, Directory::Create::No).status();
+    if (usable.code() == StatusCode::NotFound)
+      return removed(0, 0);
+    if (!usable.isOk())
+      return Status(StatusCode::Io, usable.message());
     DiskCache cache({.directory = directory_, .maxBytes = bound_});
     Removed outdated;
     if (outdated_) {
