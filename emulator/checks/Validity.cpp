@@ -3,9 +3,14 @@
 // An instruction with undefined inputs runs several times with those bits filled differently; the
 // result bits that change are undefined. So moves, selects, packs and masks carry validity
 // exactly, xor v,v is defined, and no instruction needs a rule of its own.
+//
+// Moves and bitwise operations of one undefined register also keep what each filling came to. So an
+// insert by ((old ^ new) & mask) ^ old into an undefined `old` is defined where the mask is. Other
+// instructions forget it, else their undefined results would be less varied from step to step.
 
 #include <algorithm>
 #include <bit>
+#include <string_view>
 
 #include "emulator/machine/Handlers.h"
 #include "emulator/machine/Machine.h"
@@ -13,13 +18,58 @@
 namespace wavesmith::emulator {
 namespace {
 
-constexpr int kFillings = 5;
-/// The first filling is what the registers hold. A register always gets the same filling, so that
-/// a value compared or combined with itself stays defined.
-u32 filling(int round, int reg) {
-  constexpr u32 kPatterns[kFillings] = {0, 0x00000000, 0xffffffff, 0x7149f36d, ~0x7149f36du};
-  u32 pattern = kPatterns[round];
-  return round >= 3 ? pattern ^ (static_cast<u32>(reg) * 0x01050309) : pattern;
+constexpr int kFillings = 1 + kGuesses; ///< the first is what the registers hold
+/// Zeros, ones, and pairs of a pattern and its complement. The same seed gives the same, so that a
+/// value compared or combined with itself stays defined.
+u32 filling(int round, u32 seed) {
+  if (round < 3)
+    return round == 1 ? 0 : ~0u;
+  u32 x = seed * 0x9e3779b9 + static_cast<u32>((round + 1) / 2) * 0x85ebca6b;
+  x = (x ^ x >> 16) * 0x7feb352d;
+  x = (x ^ x >> 15) * 0x846ca68b;
+  x ^= x >> 16;
+  return round % 2 ? x : ~x;
+}
+
+/// Registers have the seeds below it, origins of kept guesses those from it on.
+constexpr u32 kFirstOrigin = 4096;
+
+/// A register's content in a round, where it is undefined: kept, or the register's own filling.
+class Guess {
+public:
+  Guess(const Wave &wave, int key, int round) : pattern_(filling(round, static_cast<u32>(key))) {
+    if (const auto kept = wave.guesses.find(key); kept != wave.guesses.end())
+      lanes_ = kept->second->lanes[round - 1];
+  }
+  u32 operator()(int lane) const { return lanes_ ? lanes_[lane] : pattern_; }
+
+private:
+  const u32 *lanes_ = nullptr;
+  u32 pattern_;
+};
+
+/// Gives an undefined register guesses of its own, which go where its bits go.
+void keepGuesses(Wave &wave, int key) {
+  auto &kept = wave.guesses[key];
+  if (kept)
+    return;
+  kept = std::make_unique<Guesses>();
+  const u32 seed = kFirstOrigin + wave.guessSeed++;
+  for (int round = 1; round < kFillings; ++round)
+    std::fill_n(kept->lanes[round - 1], kLanes, filling(round, seed));
+}
+
+/// Does a bit of the result depend on the same bit of the operands alone?
+bool isBitwise(const Inst &inst) {
+  constexpr std::string_view kNames[] = {
+      "v_mov_b32",  "v_not_b32",  "v_and_b32",          "v_or_b32",           "v_xor_b32",
+      "v_xnor_b32", "v_bfi_b32",  "s_mov_b32",          "s_mov_b64",          "s_not_b32",
+      "s_not_b64",  "s_and_b32",  "s_and_b64",          "s_or_b32",           "s_or_b64",
+      "s_xor_b32",  "s_xor_b64",  "s_andn2_b32",        "s_andn2_b64",        "s_orn2_b32",
+      "s_orn2_b64", "s_nand_b32", "s_nand_b64",         "s_nor_b32",          "s_nor_b64",
+      "s_xnor_b32", "s_xnor_b64", "v_accvgpr_read_b32", "v_accvgpr_write_b32"};
+  return (inst.variant == Variant::Normal || inst.variant == Variant::Long) &&
+         std::ranges::find(kNames, std::string_view(inst.row->name)) != std::end(kNames);
 }
 
 struct SavedVector {
@@ -31,6 +81,8 @@ struct SavedVector {
 } // namespace
 
 void Machine::setValid(Wave &wave, int reg, u64 lanesMask, const LaneValidity &valid) {
+  if (!wave.guesses.empty())
+    wave.guesses.erase(reg);
   LaneValidity &mine = wave.vectorValid[reg];
   if (!(wave.vectorState[reg] & kInvalid))
     mine.fill(~0u);
@@ -101,6 +153,7 @@ void Machine::stepWithValidity(Wave &wave, const Inst &inst) {
   // Undefined sources.
   std::vector<SavedVector> vectors;
   std::vector<std::pair<int, u32>> scalars;
+  int undefinedWords[2] = {}; // undefined registers by the half of a 64-bit result they are for
   for (int i = 0; i < inst.vectorReadCount; ++i)
     for (int j = 0; j < inst.vectorReads[i].count; ++j) {
       int reg = inst.vectorReads[i].first + j;
@@ -112,12 +165,15 @@ void Machine::stepWithValidity(Wave &wave, const Inst &inst) {
       saved.reg = reg;
       std::memcpy(saved.lanes, wave.lanes(reg), sizeof(saved.lanes));
       saved.valid = wave.vectorValid[reg];
+      ++undefinedWords[0];
     }
   for (int i = 0; i < inst.scalarReadCount; ++i)
     for (int j = 0; j < inst.scalarReads[i].count; ++j) {
       int reg = inst.scalarReads[i].first + j;
-      if (wave.scalarState[reg] & kInvalid)
+      if (wave.scalarState[reg] & kInvalid) {
         scalars.emplace_back(reg, wave.scalar[reg]);
+        ++undefinedWords[j & 1];
+      }
     }
   bool oldScc = wave.scc, sccUndefined = inst.readsScc && !wave.sccValid;
   u32 oldMode = wave.mode, firstMode = oldMode;
@@ -165,6 +221,21 @@ void Machine::stepWithValidity(Wave &wave, const Inst &inst) {
     std::memset(output.changed, 0, sizeof(output.changed));
   bool firstScc = false, sccChanged = false;
   bool anyUndefined = !vectors.empty() || !scalars.empty() || sccUndefined;
+  const bool keeps =
+      anyUndefined && undefinedWords[0] <= 1 && undefinedWords[1] <= 1 && isBitwise(inst);
+  std::vector<std::unique_ptr<Guesses>> kept(keeps ? outputs.size() : 0);
+  if (keeps) {
+    for (const SavedVector &saved : vectors)
+      keepGuesses(wave, saved.reg);
+    for (auto [reg, value] : scalars)
+      keepGuesses(wave, Wave::kScalarGuess + reg);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      kept[i] = std::make_unique<Guesses>();
+      // Lanes that are off keep theirs.
+      if (outputs[i].vector && ~written && (wave.vectorState[outputs[i].reg] & kInvalid))
+        keepGuesses(wave, outputs[i].reg);
+    }
+  }
   const Inst *next = wave.inst;
   int rounds = anyUndefined ? kFillings : 1;
   for (int round = 0; round < rounds; ++round) {
@@ -177,19 +248,22 @@ void Machine::stepWithValidity(Wave &wave, const Inst &inst) {
           std::memcpy(wave.lanes(output.reg), output.before, sizeof(output.before));
         else
           wave.scalar[output.reg] = output.before[0];
-      for (const SavedVector &saved : vectors)
+      for (const SavedVector &saved : vectors) {
+        const Guess guess(wave, saved.reg, round);
         for (int lane = 0; lane < kLanes; ++lane) {
           u32 bits = ~saved.valid[lane];
-          wave.lanes(saved.reg)[lane] =
-              (saved.lanes[lane] & ~bits) | (filling(round, saved.reg) & bits);
+          wave.lanes(saved.reg)[lane] = (saved.lanes[lane] & ~bits) | (guess(lane) & bits);
         }
+      }
       for (auto [reg, value] : scalars) {
         u32 bits = ~wave.scalarValid[reg];
-        wave.scalar[reg] = (value & ~bits) | (filling(round, reg) & bits);
+        wave.scalar[reg] =
+            (value & ~bits) | (Guess(wave, Wave::kScalarGuess + reg, round)(0) & bits);
       }
     }
     inst.handler(*this, wave, inst);
-    for (Output &output : outputs) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      Output &output = outputs[i];
       const u32 *now = output.vector ? wave.lanes(output.reg) : &wave.scalar[output.reg];
       int count = output.vector ? kLanes : 1;
       for (int lane = 0; lane < count; ++lane)
@@ -197,6 +271,12 @@ void Machine::stepWithValidity(Wave &wave, const Inst &inst) {
           output.first[lane] = now[lane];
         else
           output.changed[lane] |= now[lane] ^ output.first[lane];
+      if (!keeps || round == 0)
+        continue;
+      const Guess guess(wave, output.reg, round);
+      for (int lane = 0; lane < count; ++lane)
+        kept[i]->lanes[round - 1][lane] =
+            !output.vector || (written >> lane) & 1 ? now[lane] : guess(lane);
     }
     if (round == 0)
       firstScc = wave.scc, firstMode = wave.mode;
@@ -219,8 +299,12 @@ void Machine::stepWithValidity(Wave &wave, const Inst &inst) {
   }
   if (inst.row->handler == writeLane)
     written = u64{1} << (readScalar(wave, inst.source[1]) & 63);
-  for (Output &output : outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    Output &output = outputs[i];
     if (!output.vector) {
+      wave.guesses.erase(Wave::kScalarGuess + output.reg);
+      if (keeps && output.changed[0])
+        wave.guesses[Wave::kScalarGuess + output.reg] = std::move(kept[i]);
       wave.scalarValid[output.reg] = ~output.changed[0];
       if (output.changed[0])
         wave.scalarState[output.reg] |= kInvalid;
@@ -237,6 +321,8 @@ void Machine::stepWithValidity(Wave &wave, const Inst &inst) {
       valid[lane] = ~output.changed[lane];
     }
     setValid(wave, output.reg, lanesWritten, valid);
+    if (keeps && (wave.vectorState[output.reg] & kInvalid))
+      wave.guesses[output.reg] = std::move(kept[i]);
   }
   if (inst.writesScc)
     wave.sccValid = !sccChanged;

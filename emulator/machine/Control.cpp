@@ -221,6 +221,7 @@ void moveRelative(Machine &machine, Wave &wave, const Inst &inst) {
   for (u32 word = 0; word < (wide ? 2 : 1) && inst.source[0].kind == OperandKind::Scalar; ++word)
     valid &= !(wave.scalarState[from + word] & kInvalid);
   for (u32 word = 0; word < (wide ? 2 : 1) && !source; ++word) {
+    wave.guesses.erase(Wave::kScalarGuess + static_cast<int>(to + word));
     wave.scalarValid[to + word] = valid ? ~0u : 0;
     wave.scalarState[to + word] =
         static_cast<u8>((wave.scalarState[to + word] & ~kInvalid) | (valid ? 0 : kInvalid));

@@ -98,6 +98,8 @@ void Machine::startWaves(std::array<u32, 3> id) {
     std::fill(std::begin(wave.shadows), std::end(wave.shadows), MatrixShadow());
     std::fill(std::begin(wave.recent), std::end(wave.recent), Wave::Issued());
     wave.lastAllocation = nullptr;
+    wave.guesses.clear();
+    wave.guessSeed = 0;
     u8 fresh = tracksValidity_ ? kInvalid : 0;
     std::memset(wave.vectorState, fresh, sizeof(wave.vectorState));
     std::memset(wave.scalarState, fresh, sizeof(wave.scalarState));

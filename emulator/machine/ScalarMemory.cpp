@@ -174,6 +174,8 @@ void Machine::landScalar(Wave &wave, PendingOp &op) {
     }
     wave.scalar[reg + word] = value;
     if (tracksValidity_) {
+      if (valid != ~0u)
+        wave.guesses.erase(Wave::kScalarGuess + reg + word);
       wave.scalarValid[reg + word] = valid;
       wave.scalarState[reg + word] =
           (wave.scalarState[reg + word] & ~kInvalid) | (valid == ~0u ? 0 : kInvalid);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "emulator/Memory.h"
@@ -36,6 +37,13 @@ inline constexpr u32 kModeIndex = 1u << 27, kModeSkip = 1u << 28;
 /// Validity of a vector register: for each lane the bits that are defined. Bits, because compilers
 /// keep masks of lanes in lanes of a register.
 using LaneValidity = std::array<u32, kLanes>;
+
+/// What a register with undefined bits would hold if these were filled otherwise, in several ways;
+/// of a scalar register, lane 0.
+inline constexpr int kGuesses = 6;
+struct Guesses {
+  u32 lanes[kGuesses][kLanes];
+};
 
 /// The lanes where some of `bits` are not.
 inline u64 undefinedLanes(const LaneValidity &valid, u32 bits = ~0u) {
@@ -131,6 +139,10 @@ struct Wave {
   u32 *vector = nullptr;
   std::unique_ptr<LaneValidity[], FreeMemory> vectorValid;
   u8 vectorState[kVectorRegisters + 64];
+  /// Of some registers with kInvalid, by register, scalar ones from kScalarGuess (Validity.cpp).
+  static constexpr int kScalarGuess = kVectorRegisters + 64;
+  std::unordered_map<int, std::unique_ptr<Guesses>> guesses;
+  u32 guessSeed = 0; ///< each origin of undefined bits has its own
   /// Operations in flight to it under vmcnt and under lgkmcnt; a flat load is one of each.
   u8 vectorPending[2][kVectorRegisters + 64];
 
