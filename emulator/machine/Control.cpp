@@ -10,14 +10,7 @@
 namespace wavesmith::emulator {
 namespace {
 
-void jump(Machine &machine, Wave &wave, const Inst &inst, bool taken) {
-  if (!taken)
-    return;
-  if (inst.target)
-    wave.inst = inst.target;
-  else
-    machine.fatal(CheckKind::Memory, wave, inst, -1, "branch to an address that is no code");
-}
+u64 nextPc(const Inst &inst) { return inst.pc + inst.size; }
 
 void jumpTo(Machine &machine, Wave &wave, const Inst &inst, u64 address) {
   if (const Inst *target = machine.launch.program->at(address))
@@ -27,14 +20,21 @@ void jumpTo(Machine &machine, Wave &wave, const Inst &inst, u64 address) {
                   fmt::format("jump to {:#x}, which is no code", address));
 }
 
+void jump(Machine &machine, Wave &wave, const Inst &inst, bool taken) {
+  if (!taken)
+    return;
+  if (inst.target)
+    wave.inst = inst.target;
+  else // out of the function
+    jumpTo(machine, wave, inst, nextPc(inst) + static_cast<u64>(i64{inst.immediate} * 4));
+}
+
 /// The branch stack: entries of four SGPRs, of which MODE counts those in use (CDNA3 ISA 4.6).
 constexpr u32 kStackShift = 29, kStackEntries = 7;
 
 void setStack(Wave &wave, u32 count) {
   wave.setMode((wave.mode & ~(7u << kStackShift)) | count << kStackShift);
 }
-
-u64 nextPc(const Inst &inst) { return inst.pc + inst.size; }
 
 /// Hardware registers that a kernel may read (CDNA3 ISA 3.4, 3.5, 3.12); those of the trap handler
 /// and the performance monitor read as zero.

@@ -1,12 +1,31 @@
 #include "emulator/machine/Program.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "emulator/checks/WaitStates.h"
 #include "emulator/isa/Decoder.h"
 #include "emulator/machine/Handlers.h"
 
 namespace wavesmith::emulator {
+
+namespace {
+
+/// Is what stands behind the instruction reached from it?
+bool goesOn(const Inst &inst) {
+  if (!inst.row)
+    return false;
+  const Handler handler = inst.row->handler;
+  return handler != endProgram && handler != setPc && handler != branchAlways && handler != refused;
+}
+
+std::optional<u64> branchTarget(const Inst &inst) {
+  if (!inst.row || inst.row->use != Use::Branch || inst.row->format != Format::Sopp)
+    return std::nullopt;
+  return inst.pc + 4 + static_cast<u64>(i64{inst.immediate} * 4);
+}
+
+} // namespace
 
 int highestVgpr(const Inst &inst) {
   int highest = 0;
@@ -45,7 +64,7 @@ Expected<std::shared_ptr<Program>> Program::decode(Module &module, const KernelI
   if (begin % 4 || begin >= end || !module.image().contains(begin, end - begin))
     return error(StatusCode::Corrupt, "kernel {}: its code at {:#x} lies outside the image",
                  kernel.name, kernel.entryAddress);
-  program->decodeRegion(begin, end);
+  program->decodeRegion(begin, end, Extent::All);
   program->entry_ = program->at(begin);
   return program;
 }
@@ -111,31 +130,35 @@ const Inst *Program::redirected(const Inst &inst, u32 m0, bool skip) {
   return slot.get();
 }
 
-Program::Region &Program::decodeRegion(u64 begin, u64 end) {
+Program::Region &Program::decodeRegion(u64 begin, u64 end, Extent extent) {
   regions_.push_back(std::make_unique<Region>());
   Region &region = *regions_.back();
   region.begin = begin;
-  region.end = end;
   DecodeContext context{gfx950_, accumOffset_};
   const auto *words = reinterpret_cast<const u32 *>(module_->image().at(begin));
-  std::size_t count = (end - begin) / 4;
-  region.indexOf.assign(count + 1, ~0u);
-  for (std::size_t at = 0; at < count;) {
-    Inst inst;
+  const std::size_t count = (end - begin) / 4;
+  std::size_t at = 0, furthest = 0; // the furthest place that a branch goes to
+  while (at < count) {
+    region.indexOf.resize(at + 1, ~0u);
+    region.indexOf[at] = static_cast<std::uint32_t>(region.instructions.size());
+    Inst &inst = region.instructions.emplace_back();
     std::span<const u32> rest(words + at, std::min<std::size_t>(count - at, 5));
     if (!decodeInst(rest, begin + 4 * at, context, inst))
       inst.handler = notAnInstruction;
     complete(inst);
-    region.indexOf[at] = static_cast<std::uint32_t>(region.instructions.size());
-    region.instructions.push_back(inst);
     at += inst.size / 4;
+    if (const auto target = branchTarget(inst); target && *target > begin && *target < end)
+      furthest = std::max<std::size_t>(furthest, (*target - begin) / 4);
+    if (extent == Extent::Function && at > furthest && !goesOn(inst))
+      break;
   }
+  region.end = begin + 4 * at;
   // Falling off the end is a bug of the code, met when it happens.
-  Inst last;
-  last.pc = end;
+  region.indexOf.resize(at + 1, ~0u);
+  region.indexOf[at] = static_cast<std::uint32_t>(region.instructions.size());
+  Inst &last = region.instructions.emplace_back();
+  last.pc = region.end;
   last.handler = notAnInstruction;
-  region.indexOf[count] = static_cast<std::uint32_t>(region.instructions.size());
-  region.instructions.push_back(last);
   for (Inst &inst : region.instructions) {
     inst.number = static_cast<u32>(numbered_.size());
     numbered_.push_back(&inst);
@@ -184,14 +207,16 @@ void Program::link(Region &region) {
   for (std::size_t i = 0; i < region.instructions.size(); ++i) {
     Inst &inst = region.instructions[i];
     inst.next = i + 1 < region.instructions.size() ? &region.instructions[i + 1] : &inst;
-    if (inst.row && inst.row->use == Use::Branch && inst.row->format == Format::Sopp) {
-      u64 target = inst.pc + 4 + static_cast<u64>(i64{inst.immediate} * 4);
-      if (target >= region.begin && target <= region.end) {
-        std::uint32_t index = region.indexOf[(target - region.begin) / 4];
-        if (index != ~0u)
-          inst.target = &region.instructions[index];
-      }
+    const auto target = branchTarget(inst);
+    if (!target)
+      continue;
+    if (*target < region.begin || *target >= region.end) {
+      calls_ = true;
+      continue;
     }
+    std::uint32_t index = region.indexOf[(*target - region.begin) / 4];
+    if (index != ~0u)
+      inst.target = &region.instructions[index];
   }
 }
 
@@ -205,13 +230,13 @@ const Inst *Program::at(u64 address) {
         std::uint32_t index = region->indexOf[(address - region->begin) / 4];
         return index == ~0u ? nullptr : &region->instructions[index];
       }
-    // A function outside the kernel: the whole executable segment around it.
+    // A function outside the kernel.
     bool found = false;
     for (const Segment &segment : module_->object().segments()) {
       u64 begin = segment.address + module_->bias();
       if (!segment.executable || address < begin || address >= begin + segment.bytes.size())
         continue;
-      decodeRegion(address, begin + segment.bytes.size());
+      decodeRegion(address, begin + segment.bytes.size(), Extent::Function);
       found = true;
     }
     if (!found)

@@ -52,7 +52,11 @@ private:
     std::vector<Inst> instructions;
     std::vector<std::uint32_t> indexOf; ///< per dword; ~0 inside an instruction
   };
-  Region &decodeRegion(u64 begin, u64 end);
+  enum class Extent : std::uint8_t {
+    All,      ///< to the end
+    Function, ///< to where nothing goes on and no branch before it leads beyond
+  };
+  Region &decodeRegion(u64 begin, u64 end, Extent extent);
   const u32 *lanesOf(u64 value, int words);
   /// What the program knows beyond an instruction's words.
   void complete(Inst &inst);
