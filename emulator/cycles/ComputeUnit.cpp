@@ -273,7 +273,9 @@ double ComputeUnit::flatInLds(SimWave &wave, u32 index, i64 now) {
 void ComputeUnit::issueMemory(SimWave &wave, const TraceStep &step, i64 now) {
   const OpInfo &op = ops_[step.op];
   const MemoryLines &range = wave.trace->accesses[step.data];
-  std::span<const u64> lines(wave.trace->lines.data() + range.first, range.count);
+  const std::vector<u64> &all =
+      op.kind == Kind::ScalarLoad ? wave.trace->scalarLines : wave.trace->lines;
+  std::span<const u64> lines(all.data() + range.first, range.count);
   auto salt = static_cast<u64>(wave.group);
   auto clk = static_cast<double>(now);
   double done;

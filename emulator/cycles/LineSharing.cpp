@@ -19,10 +19,14 @@ struct Part {
 
 LineSharing::LineSharing(const TraceSampler &sampler) {
   std::unordered_map<u64, float> touched;
+  const auto lineBytes = static_cast<u64>(sampler.architecture().lineBytes);
   for (const auto &[index, trace] : sampler.traces()) {
     std::unordered_set<u64> own;
-    for (const WaveTrace &wave : trace->waves)
+    for (const WaveTrace &wave : trace->waves) {
       own.insert(wave.lines.begin(), wave.lines.end());
+      for (u64 line : wave.scalarLines)
+        own.insert(line * kScalarLineBytes / lineBytes);
+    }
     for (u64 line : own)
       ++touched[line];
   }
@@ -33,7 +37,7 @@ LineSharing::LineSharing(const TraceSampler &sampler) {
   std::unordered_map<u64, Part> parts;
   // Parts are fewer than bytes, so an allocation's do not reach the next one's base.
   const auto partOf = [&](u64 line) {
-    const u64 address = line * static_cast<u64>(sampler.architecture().lineBytes);
+    const u64 address = line * lineBytes;
     const u64 base = sampler.allocationBase(address);
     return base + (address - base) / kPartBytes;
   };

@@ -5,7 +5,7 @@
 namespace wavesmith::emulator::cycles {
 namespace {
 
-constexpr int kScalarBytes = 16384, kScalarLine = 64;
+constexpr int kScalarBytes = 16384;
 /// Guesses: what a line's atomics send to L2, and the rate at one address.
 constexpr int kAtomicBytes = 64, kAtomicClk = 1;
 
@@ -58,7 +58,7 @@ bool LineCache::touch(u64 line) {
 MemoryPath::MemoryPath(const Chip &chip, int activeCus, const LineSharing &sharing)
     : a_(*chip.architecture), sharing_(sharing), l1_(a_.l1Bytes / a_.lineBytes, 4),
       l2_(a_.l2Bytes / a_.lineBytes, 16), dirty_(a_.l2Bytes / a_.lineBytes, 16),
-      scalar_(kScalarBytes / kScalarLine, 4),
+      scalar_(kScalarBytes / kScalarLineBytes, 4),
       hbmPerClk_(share(chip.hbmTbs * chip.hbmEfficiency, chip, activeCus)),
       mallPerClk_(share(chip.mallTbs, chip, activeCus)),
       fillPerClk_(l2Share(a_.l2ReadBytesPerClk, a_.fillBytesPerClk, chip, activeCus)),
@@ -146,7 +146,7 @@ double MemoryPath::scalarLoad(double now, std::span<const u64> lines, u64 salt) 
   double done = now + a_.scalarHit;
   for (u64 plain : lines) {
     if (!scalar_.touch(plain)) {
-      u64 line = salted(plain * kScalarLine / static_cast<u64>(a_.lineBytes), salt);
+      u64 line = salted(plain * kScalarLineBytes / static_cast<u64>(a_.lineBytes), salt);
       if (l2_.touch(line)) {
         scalar_.arrival() = std::max(now + a_.scalarL2, l2_.arrival());
       } else {

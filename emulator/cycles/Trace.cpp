@@ -177,14 +177,14 @@ u32 TraceRecorder::memoryAccess(WaveTrace &to, Wave &wave, const Inst &inst) {
 }
 
 u32 TraceRecorder::scalarAccess(WaveTrace &to, Wave &wave, const Inst &inst) {
-  MemoryLines access{static_cast<u32>(to.lines.size()), 0};
+  MemoryLines access{static_cast<u32>(to.scalarLines.size()), 0};
   PendingQueue &queue = wave.scalarQueue;
   if (queue.size() && queue.at(queue.size() - 1).inst == &inst) {
     u64 at = queue.at(queue.size() - 1).base;
     u64 bytes = std::max<u64>(4, inst.row->access.bytes);
-    for (u64 line = at / 64; line <= (at + bytes - 1) / 64; ++line)
-      to.lines.push_back(line);
-    access.count = static_cast<u16>(to.lines.size() - access.first);
+    for (u64 line = at / kScalarLineBytes; line <= (at + bytes - 1) / kScalarLineBytes; ++line)
+      to.scalarLines.push_back(line);
+    access.count = static_cast<u16>(to.scalarLines.size() - access.first);
   }
   to.accesses.push_back(access);
   return static_cast<u32>(to.accesses.size() - 1);

@@ -22,13 +22,15 @@ struct Wave;
 
 namespace wavesmith::emulator::cycles {
 
+inline constexpr int kScalarLineBytes = 64; ///< of the scalar cache
+
 struct TraceStep {
   u32 op = 0;   ///< into TraceSampler::ops()
   u32 data = 0; ///< LDS: bank clocks; memory: which access; branch: taken
 };
 
 struct MemoryLines {
-  u32 first = 0; ///< into WaveTrace::lines
+  u32 first = 0; ///< into WaveTrace::lines or scalarLines
   u16 count = 0;
   u8 serial = 0;      ///< atomics: lanes on the busiest dword
   bool inLds = false; ///< a flat access with lanes in the LDS
@@ -37,8 +39,9 @@ struct MemoryLines {
 struct WaveTrace {
   std::vector<TraceStep> steps;
   std::vector<MemoryLines> accesses;
-  std::vector<u64> lines; ///< 128-byte lines of vector memory, 64-byte lines of scalar memory
-  u64 instructions = 0;   ///< executed; more than `steps` when the trace was cut
+  std::vector<u64> lines;       ///< of vector memory, Architecture::lineBytes each
+  std::vector<u64> scalarLines; ///< of scalar memory, kScalarLineBytes each
+  u64 instructions = 0;         ///< executed; more than `steps` when the trace was cut
 };
 
 struct GroupTrace {
