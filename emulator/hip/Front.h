@@ -119,8 +119,10 @@ public:
   hipError_t global(hipModule_t module, const char *name, void **address, std::size_t *bytes);
   hipError_t findFunction(const void *handle, std::shared_ptr<Function> *function);
   hipError_t findModule(hipModule_t handle, std::shared_ptr<LoadedModule> *module);
-  hipError_t makeKernel(const Function &function, dim3 grid, dim3 block, std::uint64_t dynamicLds,
-                        void **kernelParams, void **extra, KernelTask *task);
+  /// Takes this thread's next weights, whatever comes of it. `function`: which it is.
+  hipError_t makeKernel(const void *handle, dim3 grid, dim3 block, std::uint64_t dynamicLds,
+                        void **kernelParams, void **extra, KernelTask *task,
+                        std::shared_ptr<Function> *function = nullptr);
 
   // Streams. `findStream` takes null and the special handles too.
   hipError_t findStream(hipStream_t handle, std::shared_ptr<StreamState> *stream);

@@ -189,11 +189,13 @@ hipError_t Front::findFunction(const void *handle, std::shared_ptr<Function> *fu
   return fail(hipErrorInvalidHandle, "{} is no kernel of a loaded module", handle);
 }
 
-hipError_t Front::makeKernel(const Function &function, dim3 grid, dim3 block,
-                             std::uint64_t dynamicLds, void **parameters, void **extra,
-                             KernelTask *task) {
+hipError_t Front::makeKernel(const void *handle, dim3 grid, dim3 block, std::uint64_t dynamicLds,
+                             void **parameters, void **extra, KernelTask *task,
+                             std::shared_ptr<Function> *found) {
   task->weights = std::exchange(nextWeights(), {});
-  const KernelInfo &info = *function.info;
+  std::shared_ptr<Function> function;
+  WAVESMITH_HIP_TRY(findFunction(handle, &function));
+  const KernelInfo &info = *function->info;
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || threads == 0)
     return fail(hipErrorInvalidConfiguration, "kernel {}: grid {}x{}x{} of {}x{}x{} is empty",
@@ -225,11 +227,13 @@ hipError_t Front::makeKernel(const Function &function, dim3 grid, dim3 block,
                 task->weights.size(), groups);
   if (extra && parameters)
     return fail(hipErrorInvalidValue, "kernel {}: both kernelParams and extra", info.name);
-  task->module = function.module;
+  task->module = function->module;
   task->kernel = info.name;
   task->grid = {grid.x, grid.y, grid.z};
   task->block = {block.x, block.y, block.z};
   task->dynamicLds = static_cast<std::uint32_t>(dynamicLds);
+  if (found)
+    *found = function;
   return extra ? packExtra(info, extra, &task->kernarg)
                : packParameters(info, parameters, &task->kernarg);
 }

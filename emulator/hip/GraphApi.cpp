@@ -59,12 +59,10 @@ hipError_t addNode(hipGraphNode_t *result, hipGraph_t handle, const hipGraphNode
 hipError_t kernelFrom(const hipKernelNodeParams *parameters, Task *task) {
   if (!parameters)
     return fail(hipErrorInvalidValue, "null kernel parameters");
-  std::shared_ptr<Function> function;
-  WAVESMITH_HIP_TRY(Front::get().findFunction(parameters->func, &function));
   KernelTask kernel;
-  WAVESMITH_HIP_TRY(Front::get().makeKernel(*function, parameters->gridDim, parameters->blockDim,
-                                            parameters->sharedMemBytes, parameters->kernelParams,
-                                            parameters->extra, &kernel));
+  WAVESMITH_HIP_TRY(Front::get().makeKernel(parameters->func, parameters->gridDim,
+                                            parameters->blockDim, parameters->sharedMemBytes,
+                                            parameters->kernelParams, parameters->extra, &kernel));
   if (!kernel.weights.empty())
     return fail(hipErrorInvalidValue, "kernel {}: a graph's kernels run in full, not in samples",
                 kernel.kernel);

@@ -12,10 +12,8 @@ namespace {
 
 hipError_t launch(hipFunction_t handle, dim3 grid, dim3 block, std::uint64_t lds,
                   hipStream_t stream, void **parameters, void **extra) {
-  std::shared_ptr<Function> function;
-  WAVESMITH_HIP_TRY(Front::get().findFunction(handle, &function));
   KernelTask task;
-  WAVESMITH_HIP_TRY(Front::get().makeKernel(*function, grid, block, lds, parameters, extra, &task));
+  WAVESMITH_HIP_TRY(Front::get().makeKernel(handle, grid, block, lds, parameters, extra, &task));
   return Front::get().submit(stream, std::move(task));
 }
 
@@ -65,10 +63,9 @@ int blocksPerUnit(const wavesmith::KernelInfo &info, int blockSize, std::size_t 
 hipError_t launchTogether(hipFunction_t handle, dim3 grid, dim3 block, std::uint64_t lds,
                           hipStream_t stream, void **parameters) {
   std::shared_ptr<Function> function;
-  WAVESMITH_HIP_TRY(Front::get().findFunction(handle, &function));
   KernelTask task;
   WAVESMITH_HIP_TRY(
-      Front::get().makeKernel(*function, grid, block, lds, parameters, nullptr, &task));
+      Front::get().makeKernel(handle, grid, block, lds, parameters, nullptr, &task, &function));
   const std::uint64_t wanted = std::uint64_t{grid.x} * grid.y * grid.z;
   const auto threads = static_cast<int>(block.x * block.y * block.z);
   const std::uint64_t room =

@@ -196,6 +196,13 @@ TEST_P(Launch, RunsOnlySamplesWhereAsked) {
   ASSERT_TRUE(run(kGroups));
   EXPECT_EQ(modelled()["kernels"][0]["executed"], kGroups + kGroups - 1);
   EXPECT_NE(hip->wavesmithEmulatorSampleNext(weights.data(), 1ull << 61), 0);
+  // A launch that fails takes them along, wherever it fails.
+  ASSERT_EQ(hip->wavesmithEmulatorSampleNext(weights.data(), kGroups), 0);
+  int none = 0;
+  EXPECT_FALSE(launch(*hip, reinterpret_cast<hipFunction_t>(&none), {{kGroups, 1, 1}, {64, 1, 1}},
+                      arguments, nullptr));
+  ASSERT_TRUE(run(kGroups));
+  EXPECT_EQ(modelled()["kernels"][0]["executed"], kGroups);
   // A graph would leave its results out at every replay.
   ASSERT_EQ(hip->wavesmithEmulatorSampleNext(weights.data(), kGroups), 0);
   auto stream = Stream::create(hip);
