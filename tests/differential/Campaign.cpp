@@ -35,8 +35,15 @@ public:
     std::vector<std::jthread> workers;
     for (Runner &runner : runners)
       workers.emplace_back([&] {
-        for (int batch = next++; batch < batches; batch = next++)
+        for (int batch = next++; batch < batches; batch = next++) {
           runBatch(runner, batch);
+          const std::scoped_lock lock(output_);
+          ++done_;
+          if (done_ * 10 / batches != (done_ - 1) * 10 / batches)
+            std::fprintf(stderr, "%d of %d programs, %d failures\n",
+                         std::min(done_ * options_.batch, options_.count), options_.count,
+                         result_.failures);
+        }
       });
     workers.clear();
     for (const Runner &runner : runners) {
@@ -114,7 +121,8 @@ private:
   }
 
   const CampaignOptions &options_;
-  std::mutex output_; ///< of stdout and the failures
+  std::mutex output_; ///< of stdout, the failures and what is done
+  int done_ = 0;      ///< batches
   CampaignResult result_;
 };
 
