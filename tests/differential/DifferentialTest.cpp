@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/differential/Conversions.h"
 #include "tests/differential/Generator.h"
 #include "tests/differential/Matrices.h"
 #include "tests/differential/Reducer.h"
@@ -66,6 +67,20 @@ protected:
   Verdict run(const Program &program) {
     return runner_->run(std::span(&program, 1), {"gfx942", "O1", {"default"}})[0];
   }
+  /// How many ran; each must give the host's results.
+  std::uint64_t runEach(const std::vector<Exchange> &exchanges,
+                        std::initializer_list<const char *> targets) {
+    std::vector<Program> programs;
+    for (const Exchange &exchange : exchanges)
+      programs.push_back(exchangeProgram(programs.size() + 1, exchange));
+    for (const char *target : targets) {
+      const auto verdicts = runner_->run(programs, {target, "O1", {"default"}});
+      for (std::size_t i = 0; i < programs.size(); ++i)
+        EXPECT_EQ(verdicts[i].kind, Verdict::Kind::Same)
+            << target << " " << exchanges[i].name << ": " << verdicts[i].text;
+    }
+    return runner_->runs();
+  }
   std::optional<Runner> runner_;
 };
 
@@ -97,19 +112,19 @@ TEST_F(DifferentialRunner, TellsFaultsAndCompilerErrors) {
 
 TEST_F(DifferentialRunner, EveryMatrixInstructionMultiplies) {
   Random random(950);
-  std::vector<Program> programs;
-  std::vector<std::string> names;
-  for (const Exchange &exchange : everyMatrix(random)) {
-    names.push_back(exchange.name);
-    programs.push_back(exchangeProgram(programs.size() + 1, exchange));
-  }
-  ASSERT_EQ(programs.size(), 114u);
-  for (const char *target : {"gfx942", "gfx950"}) {
-    const auto verdicts = runner_->run(programs, {target, "O1", {"default"}});
-    for (std::size_t i = 0; i < programs.size(); ++i)
-      EXPECT_EQ(verdicts[i].kind, Verdict::Kind::Same)
-          << target << " " << names[i] << ": " << verdicts[i].text;
-  }
+  const std::vector<Exchange> all = everyMatrix(random);
+  ASSERT_EQ(all.size(), 116u);
+  EXPECT_EQ(runEach(all, {"gfx942", "gfx950"}), 46u + 114u);
+}
+
+TEST_F(DifferentialRunner, EveryScaledConversionConverts) {
+  const std::vector<Exchange> all = everyConversion();
+  ASSERT_EQ(all.size(), 118u);
+  EXPECT_EQ(runEach(all, {"gfx950"}), 118u);
+}
+
+TEST_F(DifferentialRunner, EveryTransposingReadTransposes) {
+  EXPECT_EQ(runEach(everyTransposingRead(), {"gfx950"}), 4u);
 }
 
 } // namespace

@@ -12,7 +12,8 @@ struct Exchange {
   Type result;
   bool needsAllLanes = false; ///< what lanes give that are off is not defined
   bool needsFullWaves = false;
-  bool gfx950Only = false;
+  std::string only = {}; ///< the one target that has it; empty: both
+  int ldsBytes = 0;      ///< of the workgroup, whose address is the last argument; 0: none
 };
 
 Exchange drawExchange(Random &random);

@@ -73,22 +73,22 @@ std::string parameters(const Instruction &chosen, Random &random) {
   return fmt::format("<{}, {}, {}>", broadcast, from, lanesB);
 }
 
-Exchange exchangeOf(std::string name, bool gfx950Only) {
+Exchange exchangeOf(std::string name, const char *only) {
   constexpr Type kU32{Element::U32, 1}, kBits{Element::U32, 4};
-  return {"matrix::" + std::move(name), {kBits, kBits, kU32, kU32}, kU32, true, true, gfx950Only};
+  return {"matrix::" + std::move(name), {kBits, kBits, kU32, kU32}, kU32, true, true, only};
 }
 
 Exchange plain(const Instruction &chosen, const char *float8, Random &random) {
   std::string name = chosen.name;
   if (const std::size_t at = name.find("FLOAT8"); at != std::string::npos)
     name.replace(at, 6, float8);
-  return exchangeOf(name + parameters(chosen, random), chosen.gfx950Only);
+  return exchangeOf(name + parameters(chosen, random), chosen.gfx950Only ? "gfx950" : "");
 }
 
 Exchange scaled(const char *shape, int formatA, int formatB, Random &random) {
   return exchangeOf(fmt::format("mfma_scale_f32_{}_f8f6f4<{}, {}, {}, {}>", shape, formatA, formatB,
                                 random.below(4), random.below(4)),
-                    true);
+                    "gfx950");
 }
 
 constexpr const char *kFloat8[] = {"fp8_fp8", "fp8_bf8", "bf8_fp8", "bf8_bf8"};
@@ -116,6 +116,9 @@ std::vector<Exchange> everyMatrix(Random &random) {
     for (int a = 0; a < kFormats; ++a)
       for (int b = 0; b < kFormats; ++b)
         all.push_back(scaled(shape, a, b, random));
+  // Not drawn: half of the random programs' runs would be lost.
+  for (const char *shape : {"16x16x8", "32x32x4"})
+    all.push_back(exchangeOf(fmt::format("mfma_f32_{}_xf32<>", shape), "gfx942"));
   return all;
 }
 

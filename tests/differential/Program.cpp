@@ -107,9 +107,11 @@ std::string Program::source() const {
   for (const Declaration &type : structs)
     if (uses(members, type.name))
       types += type.text + "\n";
-  const char *open = "", *close = "";
-  if (gfx950Only)
-    open = "#if !defined(__AMDGCN__) || defined(__gfx950__)\n", close = "#endif\n";
+  std::string open, close;
+  if (!only.empty()) {
+    open = fmt::format("#if !defined(__AMDGCN__) || defined(__{}__)\n", only);
+    close = "#endif\n";
+  }
   return fmt::format(R"({8}namespace {0} {{
 LDS_ARRAY(lds, {1});
 {2}struct State {{

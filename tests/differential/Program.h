@@ -49,7 +49,7 @@ Node block(std::vector<Node> statements = {});
 struct Program {
   std::uint64_t seed = 0;
   int workItems = 64; ///< of a workgroup
-  bool gfx950Only = false;
+  std::string only;   ///< the one target that it can be compiled for; empty: both
   int ldsBytes = 16;
   int resultBytes = 0;
   struct Declaration {

@@ -86,7 +86,7 @@ std::string_view name(Verdict::Kind kind) {
 std::string sourceOf(std::span<const Program> programs) {
   std::string source = "#include \"tests/differential/prelude/Atomics.h\"\n"
                        "#include \"tests/differential/prelude/Builtins.h\"\n"
-                       "#include \"tests/differential/prelude/Matrix.h\"\n";
+                       "#include \"tests/differential/prelude/Convert.h\"\n";
   for (const Program &program : programs)
     source += "\n" + program.source();
   return source;
@@ -214,7 +214,7 @@ std::vector<Verdict> Runner::run(std::span<const Program> programs,
   if (!module)
     return all(module.status());
   for (std::size_t i = 0; i < programs.size(); ++i) {
-    if (programs[i].gfx950Only && configuration.target != "gfx950")
+    if (!programs[i].only.empty() && configuration.target != programs[i].only)
       continue;
     auto expected = runOnHost(*host_, programs[i]);
     if (!expected) {

@@ -414,7 +414,8 @@ Node Generator::exchange() {
   Exchange chosen = drawn();
   while (chosen.needsFullWaves && program_.workItems % 64 != 0)
     chosen = drawn();
-  program_.gfx950Only |= chosen.gfx950Only;
+  if (!chosen.only.empty())
+    program_.only = chosen.only;
   // Some lanes off, where what happens then is defined.
   Node when = expression({Element::U8, 1}, "true");
   if (!chosen.needsAllLanes && random_.chance(40))
@@ -465,13 +466,16 @@ Program Generator::take() {
 Program exchangeProgram(std::uint64_t seed, const Exchange &exchange) {
   Program program;
   program.seed = seed;
-  program.gfx950Only = exchange.gfx950Only;
+  program.only = exchange.only;
+  program.ldsBytes = std::max(program.ldsBytes, exchange.ldsBytes);
   program.resultBytes = exchange.result.bytes();
   program.state = {{"x", exchange.result.name() + " x;"}};
   std::string arguments;
   for (std::size_t i = 0; i < exchange.arguments.size(); ++i)
     arguments += fmt::format("{}load<{}, 4>(c.in + inputAt<4>(c.id * 52 + {}))", i ? ", " : "",
                              exchange.arguments[i].name(), 16 * i);
+  if (exchange.ldsBytes)
+    arguments += ", c.lds";
   program.steps = block(
       {makeNode(Node::Kind::Fixed,
                 fmt::format("r.template exchange<{0}>([](State &, const Item &) INLINE -> bool "

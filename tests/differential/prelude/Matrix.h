@@ -366,6 +366,11 @@ SPARSE(smfmac_i32_32x32x32_i8, I8, I8, 32, 32, 1, i32, i32x2, i32x4)
 EACH_FLOAT8(SPARSE, smfmac_f32_16x16x64, 16, 64, 1, f32, i32x2, i32x4)
 EACH_FLOAT8(SPARSE, smfmac_f32_32x32x32, 32, 32, 1, f32, i32x2, i32x4)
 
+#ifndef __gfx950__
+DENSE(mfma_f32_16x16x8_xf32, F32, F32, 16, 8, 1, f32, f32x2, f32x2)
+DENSE(mfma_f32_32x32x4_xf32, F32, F32, 32, 4, 1, f32, f32x2, f32x2)
+#endif
+
 #if !defined(__AMDGCN__) || defined(__gfx950__)
 DENSE(mfma_f32_16x16x32_f16, F16, F16, 16, 32, 1, f32, f16x8, f16x8)
 DENSE(mfma_f32_32x32x16_f16, F16, F16, 32, 16, 1, f32, f16x8, f16x8)
