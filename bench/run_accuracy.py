@@ -1,117 +1,104 @@
 #!/usr/bin/env python3
-"""Error of FP8 attention on bf16 inputs, by head dim, inputs, length and rotation.
+"""What FP8 costs in accuracy: runs bench-accuracy over distributions, lengths and seeds.
 
-    bench/run_accuracy.py [--build build] [--target gfx942] [--rows N] [--keys N] [--heads N]
-                          [--curve N,N,...] [--seed N] [--json]
+    bench/run_accuracy.py synthetic   --out FILE [--build build] [--target gfx942] [--quick]
+    bench/run_accuracy.py needle      --out FILE [--build build] [--target gfx942] [--quick]
+    bench/run_accuracy.py transformer --out FILE [--build build] [--target gfx942] [--quick]
+                                      --package DIRECTORY
+    bench/run_accuracy.py report FILE... [--figures docs]
 
-Each figure is one `wavesmith run --dtype fp8 --quantize dynamic --verify` on the emulator: `total` is the
-relative RMS of the output against float64 on the bf16 inputs, `kernel` the same against float64 on the
-codes, so without what quantisation costs. A run that is not verified is an error.
+The first three append a line of JSON for each seed and method to FILE; `report` prints tables with
+95 % bootstrap intervals over seeds and draws the figures. Build with -DWAVESMITH_BENCH=ON.
+`transformer` wants numpy and the files of the PyPI package antiberty 0.1.3, which carries weights:
+
+    pip download --no-deps antiberty==0.1.3 && unzip -d DIRECTORY antiberty-0.1.3-*.whl
+
+and `report --figures` wants matplotlib.
 """
 
 import argparse
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-DIMS = ("192x128", "128x128", "64x64")
-DISTRIBUTIONS = ("normal", "heavy-tail", "outlier-channels", "needle")
-ROTATION = 7
+sys.path.insert(0, str(ROOT / "bench" / "accuracy"))
+
+DISTRIBUTIONS = ("normal", "heavy-tail", "outlier-channels", "drift")
+# Long prompts cost most of the time, so they have fewer seeds and rows.
+SHORT = ("128,256,512,1024,2048,4096", "1-8", "48")
+LONG = ("16384,65536", "1-3", "24")
+NEEDLE_DIMS = ("--head-dim", "128x128", "--heads", "1", "--rows", "8")
 
 
-class Bench:
-    def __init__(self, options):
-        self.options = options
-
-    def command(self, dim: str, distribution: str, keys: int, rotated: bool) -> list[str]:
-        o = self.options
-        return [
-            str(ROOT / o.build / "bin" / "wavesmith"),
-            *("run", "--target", o.target, "--dtype", "fp8", "--quantize", "dynamic"),
-            *("--head-dim", dim, "--heads", str(o.heads)),
-            *("--q-len", str(o.rows), "--kv-len", str(keys)),
-            *("--distribution", distribution, "--seed", str(o.seed), "--checks", "none"),
-            *(("--rotate", str(ROTATION)) if rotated else ()),
-            *("--verify", "--json"),
-        ]
-
-    def errors(self, dim: str, distribution: str, keys: int, rotated: bool) -> dict:
-        command = self.command(dim, distribution, keys, rotated)
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{' '.join(command)}\n{done.stderr}{done.stdout[-2000:]}")
-        report = json.loads(done.stdout)
-        return {
-            "head_dim": dim,
-            "distribution": distribution,
-            "keys": keys,
-            "rotated": rotated,
-            "total": report["quantization"]["errors_unquantised"]["out_rel_rms"],
-            "kernel": report["errors"]["out_rel_rms"],
-        }
-
-    def run(self) -> list[dict]:
-        o = self.options
-        cases = [(dim, name, o.keys) for dim in DIMS for name in DISTRIBUTIONS]
-        cases += [(DIMS[0], name, keys) for name in DISTRIBUTIONS for keys in o.curve]
-        # A case may be in the table and in the curve.
-        return [
-            self.errors(*case, rotated) for case in dict.fromkeys(cases) for rotated in (False, True)
-        ]
+def call(options, *arguments: str):
+    command = [str(ROOT / options.build / "bin" / "bench-accuracy"), "--target", options.target]
+    command += arguments
+    print(" ".join(command), file=sys.stderr, flush=True)
+    with open(options.out, "a") as out:
+        if subprocess.run(command, stdout=out).returncode != 0:
+            sys.exit(f"failed: {' '.join(command)}")
 
 
-def cell(results: list[dict], dim: str, name: str, keys: int) -> str:
-    rows = [
-        r for r in results if (r["head_dim"], r["distribution"], r["keys"]) == (dim, name, keys)
-    ]
-    plain, rotated = sorted(rows, key=lambda r: r["rotated"])
-    return f"{plain['total']:.3f} / {rotated['total']:.3f} ({plain['kernel']:.3f})"
+def synthetic(options):
+    plans = [("128,1024", "1-2", "24")] if options.quick else [SHORT, LONG]
+    for keys, seeds, rows in plans:
+        for distribution in DISTRIBUTIONS:
+            line = ("--distribution", distribution, "--keys", keys, "--seeds", seeds)
+            call(options, *line, "--rows", rows)
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+def needle(options):
+    lengths = ("4096", "65536") if options.quick else ("4096", "65536", "1048576")
+    for keys in lengths:
+        for depth in ("0.1", "0.5", "0.9"):
+            seeds = "1-2" if keys == "1048576" or options.quick else "1-4"
+            line = ("--distribution", "needle", "--depth", depth, "--keys", keys)
+            call(options, *line, "--seeds", seeds, *NEEDLE_DIMS)
 
 
-def describe(options, results: list[dict]) -> str:
-    by_dim = table(
-        [f"{options.keys} keys", *DIMS],
-        [
-            [f"`{name}`", *(cell(results, dim, name, options.keys) for dim in DIMS)]
-            for name in DISTRIBUTIONS
-        ],
+def transformer(options):
+    import transformer as model
+
+    model.run(
+        executable=str(ROOT / options.build / "bin" / "bench-accuracy"),
+        target=options.target,
+        package=Path(options.package),
+        out=Path(options.out),
+        seeds=2 if options.quick else 8,
     )
-    curve = table(
-        [f"{DIMS[0]}, keys", *(str(keys) for keys in options.curve)],
-        [
-            [f"`{name}`", *(cell(results, DIMS[0], name, keys) for keys in options.curve)]
-            for name in DISTRIBUTIONS
-        ],
-    )
-    return f"plain / rotated (the kernel's own, plain)\n\n{by_dim}\n\n{curve}"
+
+
+def report(options):
+    import report as tables
+
+    tables.report([Path(name) for name in options.files], options.figures)
 
 
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--build", default="build")
-    parser.add_argument("--target", default="gfx942")
-    parser.add_argument("--rows", type=int, default=64)
-    parser.add_argument("--keys", type=int, default=4096)
-    parser.add_argument("--heads", type=int, default=4)
-    parser.add_argument(
-        "--curve",
-        type=lambda text: [int(word) for word in text.split(",")],
-        default=[1024, 4096, 16384, 65536],
-    )
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", action="store_true")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, function in (
+        ("synthetic", synthetic),
+        ("needle", needle),
+        ("transformer", transformer),
+    ):
+        command = commands.add_parser(name)
+        command.set_defaults(function=function)
+        command.add_argument("--build", default="build")
+        command.add_argument("--target", default="gfx942")
+        command.add_argument("--out", required=True)
+        command.add_argument("--quick", action="store_true", help="a smoke test of seconds")
+        if name == "transformer":
+            command.add_argument("--package", required=True)
+    command = commands.add_parser("report")
+    command.set_defaults(function=report)
+    command.add_argument("files", nargs="+")
+    command.add_argument("--figures", type=Path, help="directory for SVG files")
     options = parser.parse_args()
-    results = Bench(options).run()
-    print(json.dumps(results, indent=2) if options.json else describe(options, results))
+    options.function(options)
 
 
 if __name__ == "__main__":

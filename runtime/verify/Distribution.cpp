@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include <fmt/ranges.h>
 
@@ -13,13 +14,15 @@
 namespace wavesmith {
 namespace {
 
-constexpr std::array<std::string_view, 4> kNames = {"normal", "heavy-tail", "outlier-channels",
-                                                    "needle"};
+constexpr std::array<std::string_view, 5> kNames = {"normal", "heavy-tail", "outlier-channels",
+                                                    "needle", "drift"};
 
 /// Streams of randomness: the elements themselves are drawn from 0, 1 and 2.
 constexpr std::uint64_t kTailStream = 16, kNeedleStream = 32;
 
 constexpr double kOutlier = 20;
+/// Positions after which a drifting magnitude has grown by that of the first.
+constexpr double kDriftLength = 4096;
 constexpr std::array<std::int64_t, 3> kOutlierChannels = {5, 80, 150};
 
 /// element = change(row, head, index, element) for all, rows in parallel.
@@ -60,7 +63,8 @@ void outlierChannels(HostTensor &tensor) {
 /// score grows by a * a * |u|^2 * scale, which for |u|^2 = dim is to be ln(keys).
 class Needles {
 public:
-  Needles(const CheckedProblem &problem, std::uint64_t seed) : p_(problem.problem), seed_(seed) {}
+  Needles(const CheckedProblem &problem, std::uint64_t seed, double depth)
+      : p_(problem.problem), seed_(seed), depth_(depth) {}
 
   void add(HostTensor &q, HostTensor &k) const {
     std::int64_t qBegin = 0, kvBegin = 0;
@@ -70,8 +74,8 @@ public:
             std::sqrt(std::log(static_cast<double>(length.kv)) / (*p_.scale * p_.headDimQk));
         for (std::int64_t row = 0; row < length.q; ++row)
           addTo(q, qBegin + row, size);
-        // Not at an edge of a tile, and seen by most rows when causal.
-        addTo(k, kvBegin + length.kv / 3, size);
+        addTo(k, kvBegin + static_cast<std::int64_t>(depth_ * static_cast<double>(length.kv)),
+              size);
       }
       qBegin += length.q;
       kvBegin += length.kv;
@@ -92,7 +96,30 @@ private:
 
   const AttentionProblem &p_;
   std::uint64_t seed_;
+  double depth_;
 };
+
+/// Scores of a late query with late keys stay what they are.
+void drift(const AttentionProblem &p, HostTensor &q, HostTensor &k, HostTensor &v) {
+  // Of each packed row: its position in its sequence, queries being the last ones.
+  std::vector<std::int64_t> queries, keys;
+  for (const SequenceLength &length : p.lengths) {
+    for (std::int64_t row = 0; row < length.q; ++row)
+      queries.push_back(std::max<std::int64_t>(length.kv - length.q + row, 0));
+    for (std::int64_t row = 0; row < length.kv; ++row)
+      keys.push_back(row);
+  }
+  const auto growth = [](const std::vector<std::int64_t> &positions, std::int64_t row) {
+    return 1 + static_cast<double>(positions[static_cast<std::size_t>(row)]) / kDriftLength;
+  };
+  forElements(q, [&](std::int64_t row, std::int64_t, std::int64_t, double value) {
+    return value / growth(queries, row);
+  });
+  for (HostTensor *tensor : {&k, &v})
+    forElements(*tensor, [&](std::int64_t row, std::int64_t, std::int64_t, double value) {
+      return value * growth(keys, row);
+    });
+}
 
 } // namespace
 
@@ -109,7 +136,7 @@ Expected<Distribution> parseDistribution(std::string_view text) {
 }
 
 void applyDistribution(Distribution distribution, const CheckedProblem &problem, std::uint64_t seed,
-                       HostTensor &q, HostTensor &k, HostTensor &v) {
+                       HostTensor &q, HostTensor &k, HostTensor &v, double needleDepth) {
   switch (distribution) {
   case Distribution::Normal:
     return;
@@ -123,7 +150,10 @@ void applyDistribution(Distribution distribution, const CheckedProblem &problem,
     outlierChannels(k);
     return;
   case Distribution::Needle:
-    Needles(problem, seed).add(q, k);
+    Needles(problem, seed, needleDepth).add(q, k);
+    return;
+  case Distribution::Drift:
+    drift(problem.problem, q, k, v);
     return;
   }
 }

@@ -16,14 +16,16 @@ enum class Distribution : std::uint8_t {
   HeavyTail,       ///< q, k and v: Student's t with 3 degrees of freedom
   OutlierChannels, ///< three channels of q and k are 20 times larger
   Needle,          ///< one key of each sequence weighs about as much as all others together
+  Drift,           ///< keys and values grow with their position, queries shrink as much
 };
 std::string_view distributionName(Distribution distribution); ///< "heavy-tail"
 Expected<Distribution> parseDistribution(std::string_view text);
 /// Of all, for messages.
 std::span<const std::string_view> distributionNames();
 
-/// Of bf16 tensors with standard-normal elements. `seed` is that of the elements.
+/// Of bf16 tensors with standard-normal elements. `seed` is that of the elements; `needleDepth`, in
+/// [0, 1), where the needle is among its sequence's keys.
 void applyDistribution(Distribution distribution, const CheckedProblem &problem, std::uint64_t seed,
-                       HostTensor &q, HostTensor &k, HostTensor &v);
+                       HostTensor &q, HostTensor &k, HostTensor &v, double needleDepth = 1.0 / 3);
 
 } // namespace wavesmith

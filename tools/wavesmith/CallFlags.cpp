@@ -51,7 +51,7 @@ void CallFlags::declare(CLI::App &app, bool needsTarget) {
   app.add_option("--rotate", rotate_,
                  "With --quantize: seed of the rotation of queries and keys, 1 to 2^31 - 1");
   app.add_option("--distribution", distribution_,
-                 "Of bf16 inputs: normal, heavy-tail, outlier-channels, needle");
+                 "Of bf16 inputs: normal, heavy-tail, outlier-channels, needle, drift");
 }
 
 Expected<RunRequest> CallFlags::request(const std::string &target) const {

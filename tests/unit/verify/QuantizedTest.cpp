@@ -166,10 +166,24 @@ TEST(Distributions, AreWhatTheirNamesSay) {
       EXPECT_EQ(changed, 3) << "one key of each sequence";
       break;
     }
+    case Distribution::Drift: {
+      const auto grown = [&](std::int64_t row) {
+        return bf16ToFloat(*k.at<std::uint16_t>(row, 0)) /
+               bf16ToFloat(*plain.at<std::uint16_t>(row, 0));
+      };
+      EXPECT_EQ(grown(0), 1) << "each sequence's first key";
+      EXPECT_EQ(grown(259), 1);
+      EXPECT_NEAR(grown(259 + 600), 1 + 600 / 4096.0, 0.01);
+      EXPECT_NEAR(momentsOf(q).square,
+                  (64 / std::pow(1 + 224 / 4096.0, 2) + 32 / std::pow(1 + 684 / 4096.0, 2)) / 96,
+                  0.03);
+      break;
+    }
     }
   }
   EXPECT_EQ(parseDistribution("flat").status().message(),
-            "\"flat\" is no distribution; known: normal, heavy-tail, outlier-channels, needle");
+            "\"flat\" is no distribution; known: normal, heavy-tail, outlier-channels, needle, "
+            "drift");
 }
 
 } // namespace
