@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kSchema = "wavesmith-shard-1";
 constexpr std::uint64_t kPublishedSchema = 1;
 constexpr std::uint64_t kMaxTokens = std::uint64_t{1} << 53;
-constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 28;
 constexpr std::string_view kDigestKey = "sha256";
 constexpr std::size_t kDigestDigits = 64;
 

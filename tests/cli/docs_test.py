@@ -5,6 +5,7 @@ import re
 import shlex
 import unittest
 
+import calibrations
 import schema
 from cli import DATA, HAVE_COMPILER, HAVE_LLVM, CliTest
 from exec_test import npy
@@ -23,6 +24,7 @@ class Docs(CliTest):
         super().setUp()
         self.assemble((DATA / "scale.s").read_text())
         (self.dir / "in.npy").write_bytes(npy([float(i) for i in range(128)]))
+        calibrations.write_ours(self.dir / "shards")
         (launch,) = blocks("launch-json.md", "json")
         json.loads(launch)
         (self.dir / "launch.json").write_text(launch)

@@ -14,7 +14,6 @@ import sys
 SKIPPED = 77  # CTest's SKIP_RETURN_CODE
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-REQUIREMENTS = HERE / "requirements.txt"
 BINARY = os.environ.get("WAVESMITH_BINARY", "")
 HIP = os.environ.get("WAVESMITH_HIP", "")  # the front, under the name libamdhip64.so
 SCRATCH = pathlib.Path(os.environ.get("WAVESMITH_CLIENTS_DIR", "/tmp/wavesmith-clients"))
@@ -29,13 +28,13 @@ def skip(reason):
 UNREACHABLE = ("Retrying (Retry", "from versions: none", "ProxyError", "ConnectionError")
 
 
-def make_environment(folder):
+def make_environment(folder, requirements):
     """Installs the requirements from PyPI; returns why that is impossible here, or None."""
     shutil.rmtree(folder, ignore_errors=True)
     for command in (
         [sys.executable, "-m", "venv", str(folder)],
         [str(folder / "bin/pip"), "install", "--quiet", "--disable-pip-version-check",
-         "--retries", "1", "--only-binary", ":all:", "-r", str(REQUIREMENTS)],
+         "--retries", "1", "--only-binary", ":all:", "-r", str(requirements)],
     ):  # fmt: skip
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=900)
@@ -55,23 +54,25 @@ def make_environment(folder):
     return None
 
 
-def enter():
-    folder = SCRATCH / "venv"
+def enter(packages="requirements"):
+    """Goes on in an environment with the packages of PACKAGES.txt; each file has its own."""
+    requirements = HERE / f"{packages}.txt"
+    folder = SCRATCH / ("venv" if packages == "requirements" else packages)
     if pathlib.Path(sys.prefix) == folder:
         return
     if not BINARY or not HIP:
         skip("WAVESMITH_BINARY and WAVESMITH_HIP are not set: run through ctest")
     SCRATCH.mkdir(parents=True, exist_ok=True)
     stamp = folder / "requirements.txt"
-    wanted = REQUIREMENTS.read_text()
+    wanted = requirements.read_text()
     # Tests run side by side; one makes the environment and the others wait for it.
     with open(SCRATCH / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not stamp.exists() or stamp.read_text() != wanted:
-            reason = make_environment(folder)
+            reason = make_environment(folder, requirements)
             if reason:
                 shutil.rmtree(folder, ignore_errors=True)
-                skip(f"the packages of {REQUIREMENTS.name} cannot be installed: {reason}")
+                skip(f"the packages of {requirements.name} cannot be installed: {reason}")
             stamp.write_text(wanted)
     # Both clients look for the library under its own name: hip-python in $ROCM_PATH/lib.
     library = SCRATCH / "rocm/lib/libamdhip64.so"

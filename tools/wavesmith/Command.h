@@ -46,6 +46,7 @@ std::unique_ptr<Command> makeBench();
 std::unique_ptr<Command> makeBuild();
 std::unique_ptr<Command> makeBundle();
 std::unique_ptr<Command> makeCache();
+std::unique_ptr<Command> makeCalibrate();
 std::unique_ptr<Command> makeExec();
 std::unique_ptr<Command> makeInspect();
 std::unique_ptr<Command> makeTargets();

@@ -109,6 +109,7 @@ std::vector<std::unique_ptr<Command>> makeCommands() {
   commands.push_back(makeBuild());
   commands.push_back(makeBundle());
   commands.push_back(makeCache());
+  commands.push_back(makeCalibrate());
   commands.push_back(makeExec());
   commands.push_back(makeInspect());
   commands.push_back(makeBench());
@@ -116,7 +117,6 @@ std::vector<std::unique_ptr<Command>> makeCommands() {
   commands.push_back(makeExplain());
   commands.push_back(makeDoctor());
   commands.push_back(makeUnsupported("tune", "sweep over schedules"));
-  commands.push_back(makeUnsupported("calibrate", "merge, show, verify, reshard FP8 scales"));
   return commands;
 }
 
