@@ -239,7 +239,7 @@ def measure(model: Model, server: Server, maxima, ids, masked):
 def run(executable: str, target: str, package, out, seeds: int):
     model, server = Model(package), Server(executable, target)
     with open(out, "a") as file:
-        for chains in (1, 2):
+        for chains in (1, 2, 4):
             maxima = calibrate(model, server, chains)
             for seed in range(1, seeds + 1):
                 ids, masked = model.prompt(chains, seed)
