@@ -235,6 +235,7 @@ Expected<std::vector<std::byte>> Safetensors::print() const {
   WAVESMITH_TRY(validate(*this));
   std::vector<std::pair<const DType *, const std::pair<const std::string, SafetensorsTensor> *>>
       order;
+  order.reserve(tensors.size());
   for (const auto &tensor : tensors)
     order.emplace_back(findDType(tensor.second.dtype), &tensor);
   std::ranges::sort(order, [](const auto &a, const auto &b) {

@@ -3,7 +3,8 @@
 //
 //   scale_worker shard|artifact FILE a|b   once, with the one content or the other
 //   scale_worker shard|artifact FILE       FILE.a and FILE.b, the two contents that FILE may have;
-//                                          "ready" on stdout; then FILE in turn, for ever
+//                                          "ready" on stdout; then FILE in turn, for ever, with
+//                                          "saved" on stdout after each
 
 #include <cstdio>
 #include <string>
@@ -73,7 +74,10 @@ int main(int argc, char **argv) {
       return fail(status);
   fmt::print("ready\n");
   std::fflush(stdout);
-  for (std::size_t round = 0;; ++round)
+  for (std::size_t round = 0;; ++round) {
     if (const Status status = write(shards[round % 2], artifact, path); !status.isOk())
       return fail(status);
+    fmt::print("saved\n");
+    std::fflush(stdout);
+  }
 }
