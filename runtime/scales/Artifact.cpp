@@ -151,4 +151,16 @@ Expected<ScaleArtifact> ScaleArtifact::reshard(int tpSize, int ppSize) const {
   return other;
 }
 
+std::vector<RunField> artifactFields(const ScaleArtifact &artifact) {
+  std::vector<RunField> fields = runFields(artifact.run);
+  for (RunField &field : fields)
+    if (field.name == "margin" && !artifact.statesMargin)
+      field.value = "not stated";
+  fields.push_back({"schema", std::string(scaleSchemaName(artifact.schema))});
+  fields.push_back({"percentile", fmt::format("{}", artifact.percentile)});
+  fields.push_back({"tokens", std::to_string(artifact.tokens)});
+  fields.push_back({"calibration_shards", std::to_string(artifact.calibrationShards)});
+  return fields;
+}
+
 } // namespace wavesmith

@@ -66,4 +66,7 @@ struct ScaleArtifact {
   Expected<ScaleArtifact> reshard(int tpSize, int ppSize) const;
 };
 
+/// Everything besides the layers by the names of the files, for people.
+std::vector<RunField> artifactFields(const ScaleArtifact &artifact);
+
 } // namespace wavesmith

@@ -273,6 +273,12 @@ Expected<ScaleArtifact> fromSafetensors(const Safetensors &file) {
       return error(StatusCode::InvalidArgument,
                    "metadata {} is \"{}\"; the content has {}: damaged or edited", key,
                    printable(stated), actual);
+    // What we write has one text, so that digests of equal content are equal.
+    const Safetensors again = toSafetensors(artifact);
+    for (const auto &[name, value] : again.metadata)
+      if (name != key && file.metadata.at(name) != value)
+        return error(StatusCode::InvalidArgument, "metadata {} is \"{}\"; want it as \"{}\"", name,
+                     printable(file.metadata.at(name)), value);
   } else {
     WAVESMITH_TRY(readPublished(metadata, artifact));
     WAVESMITH_ASSIGN(artifact.layers, readLayers(file, artifact.schema, metadata));

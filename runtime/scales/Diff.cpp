@@ -8,22 +8,14 @@
 namespace wavesmith {
 namespace {
 
-std::vector<RunField> allFields(const ScaleArtifact &artifact) {
-  std::vector<RunField> fields = runFields(artifact.run);
-  for (RunField &field : fields)
-    if (field.name == "margin" && !artifact.statesMargin)
-      field.value = "not stated";
-  fields.push_back({"schema", std::string(scaleSchemaName(artifact.schema))});
-  fields.push_back({"percentile", fmt::format("{}", artifact.percentile)});
-  fields.push_back({"tokens", std::to_string(artifact.tokens)});
-  fields.push_back({"calibration_shards", std::to_string(artifact.calibrationShards)});
-  return fields;
-}
-
 /// How far two positive numbers are from being equal.
 float distance(float a, float b) { return std::abs(std::log2(a / b)); }
 
 void compareLayer(const LayerScales &a, const LayerScales &b, ScaleDifference &difference) {
+  // As loading compares them: the published schema has none.
+  if (!a.runtimeName.empty() && !b.runtimeName.empty() && a.runtimeName != b.runtimeName)
+    difference.fields.push_back(
+        {fmt::format("layers.{}.runtime_name", a.index), a.runtimeName, b.runtimeName});
   for (const Qkv which : kQkv) {
     ScaleDifference::Values values{a.index, which, 0, 0, 0, 0};
     const std::size_t count = std::min(a.descale[which].size(), b.descale[which].size());
@@ -46,7 +38,7 @@ void compareLayer(const LayerScales &a, const LayerScales &b, ScaleDifference &d
 
 ScaleDifference compareArtifacts(const ScaleArtifact &a, const ScaleArtifact &b) {
   ScaleDifference difference;
-  const std::vector<RunField> fieldsA = allFields(a), fieldsB = allFields(b);
+  const std::vector<RunField> fieldsA = artifactFields(a), fieldsB = artifactFields(b);
   for (std::size_t i = 0; i < fieldsA.size(); ++i)
     if (fieldsA[i].value != fieldsB[i].value)
       difference.fields.push_back({fieldsA[i].name, fieldsA[i].value, fieldsB[i].value});

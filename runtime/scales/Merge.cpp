@@ -91,6 +91,7 @@ Status checkLayers(const Ranks &ranks) {
 /// A head's magnitudes over all ranks that hold it.
 struct HeadStatistics {
   float amax = 0;
+  const NamedShard *from = nullptr; ///< that has it
   MagnitudeHistogram histogram;
 };
 
@@ -109,7 +110,10 @@ Expected<std::vector<HeadStatistics>> gatherHeads(const Ranks &ranks, int stage,
     for (std::size_t i = 0; i < layer.amax[which].size(); ++i) {
       HeadStatistics &head = heads[first + i];
       // Ranks that share a key/value head saw the same; should rounding differ, the larger counts.
-      head.amax = std::max(head.amax, layer.amax[which][i]);
+      if (layer.amax[which][i] > head.amax) { // maxima are positive, so one is
+        head.amax = layer.amax[which][i];
+        head.from = &named;
+      }
       if (histograms)
         head.histogram = head.histogram.counts.empty()
                              ? layer.histograms[which][i]
@@ -137,7 +141,8 @@ Expected<LayerScales> mergeLayer(const Ranks &ranks, int stage, const LayerMaxim
                  : head.amax;
       const Expected<float> descale = descaleOf(covered, artifact.run.margin, artifact.run.fp8);
       if (!descale)
-        return descale.status().withContext(fmt::format("layer {}: {} of head {}", first.index,
+        return descale.status().withContext(fmt::format("{}: layer {}: {} of head {}",
+                                                        head.from->origin, first.index,
                                                         qkvName(which), &head - heads.data()));
       layer.descale[which].push_back(*descale);
       if (ours)

@@ -52,6 +52,15 @@ Status validateLayer(const LayerMaxima &layer, const CalibrationRun &run) {
     for (std::size_t head = 0; head < histograms.size(); ++head)
       if (const Status status = validateHistogram(histograms[head]); !status.isOk())
         return status.withContext(fmt::format("{} of head {}", histogramKey(which), head));
+    for (std::size_t head = 0; head < histograms.size(); ++head) {
+      const auto &[first, counts] = histograms[head];
+      std::size_t top = counts.size(); // one is not 0, as was checked
+      while (counts[top - 1] == 0)
+        --top;
+      if (first + top - 1 < magnitudeBucket(amax[head]))
+        return error(StatusCode::InvalidArgument, "{} of head {} ends below its maximum {}",
+                     histogramKey(which), head, amax[head]);
+    }
   }
   return Status::ok();
 }

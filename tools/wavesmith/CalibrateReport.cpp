@@ -9,17 +9,6 @@ namespace wavesmith::cli {
 namespace {
 
 /// Fields as text, by the names of the files.
-std::vector<RunField> fieldsOf(const ScaleArtifact &artifact) {
-  std::vector<RunField> fields = runFields(artifact.run);
-  for (RunField &field : fields)
-    if (field.name == "margin" && !artifact.statesMargin)
-      field.value = "not stated";
-  fields.push_back({"percentile", fmt::format("{}", artifact.percentile)});
-  fields.push_back({"tokens", std::to_string(artifact.tokens)});
-  fields.push_back({"calibration_shards", std::to_string(artifact.calibrationShards)});
-  return fields;
-}
-
 std::vector<RunField> fieldsOf(const CalibrationShard &shard) {
   std::vector<RunField> fields = runFields(shard.run);
   fields.push_back({"tp_rank", std::to_string(shard.tpRank)});
@@ -82,7 +71,7 @@ Json describeArtifact(const std::string &path, const ScaleArtifact &artifact) {
           {"kind", "artifact"},
           {"schema", scaleSchemaName(artifact.schema)},
           {"sha256", artifact.digest()},
-          {"fields", fieldsJson(fieldsOf(artifact))},
+          {"fields", fieldsJson(artifactFields(artifact))},
           {"layers", std::move(layers)}};
 }
 
@@ -105,7 +94,7 @@ std::string printArtifact(const std::string &path, const ScaleArtifact &artifact
   std::string text =
       fmt::format("{}: scales of {} layers, schema {}, content {:.12}\n", path,
                   artifact.layers.size(), scaleSchemaName(artifact.schema), artifact.digest());
-  text += fieldsText(fieldsOf(artifact)) + tableHead("descales");
+  text += fieldsText(artifactFields(artifact)) + tableHead("descales");
   for (const LayerScales &layer : artifact.layers)
     text += tableRow(layer.index, layer.descale, layer.runtimeName);
   return text;

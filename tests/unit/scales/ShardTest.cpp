@@ -67,7 +67,7 @@ TEST(Shard, ReadsBackWhatItWrote) {
   shard.run.rotationSeed = 0x7fffffff;
   shard.layers[0].amax.q = {std::numeric_limits<float>::denorm_min(),
                             std::numeric_limits<float>::max()};
-  shard.layers[1].histograms.v = {{1000, {0, 7, std::uint64_t{1} << 47}}};
+  shard.layers[1].histograms.v = {{1100, {0, 7, std::uint64_t{1} << 47}}};
   const auto text = shard.print();
   ASSERT_TRUE(text) << text.status().message();
   const auto read = CalibrationShard::parse(*text, "s.json");
@@ -187,6 +187,8 @@ TEST(Shard, EveryValueIsChecked) {
       {"/layers/2/k_histogram", Json::array({{{"first", 1}, {"counts", {-1}}}}),
        "layers.2.k_histogram[0].counts[0]: want a whole number"},
       {"/layers/2/k_histogram", Json::array({{{"first", 1}}}), "\"counts\" is missing"},
+      {"/layers/2/k_histogram", Json::array({{{"first", 1}, {"counts", {1, 0}}}}),
+       "layer 2: k_histogram of head 0 ends below its maximum"},
   };
   for (const Wrong &wrong : wrongs) {
     Json changed = document();
