@@ -5,7 +5,7 @@
 // block * heads + head is row block `block` of the batch, counted over all sequences, with every key
 // that its rows can see. Units past the last block have no queries and no keys. Sequence s has
 // queries [q_offsets[s], q_offsets[s + 1]) and keys likewise; one that ends beyond `max_queries` or
-// `max_keys`, where tensors may end, is left out.
+// `max_keys`, where tensors may end, begins below 0 or ends before it begins, is left out.
 
 tile.param @causal : i1 doc "keys end at the diagonal, aligned bottom right"
 
@@ -51,7 +51,15 @@ tile.kernel @work_list(
     %kv_end = tile.read %kv_offsets[%next] : !offsets -> i32
     %q_fits = arith.cmpi sle, %q_end, %max_queries : i32
     %kv_fits = arith.cmpi sle, %kv_end, %max_keys : i32
-    %fits = arith.andi %q_fits, %kv_fits : i1
+    %q_begins = arith.cmpi sge, %q_first, %c0 : i32
+    %kv_begins = arith.cmpi sge, %kv_first, %c0 : i32
+    %q_rises = arith.cmpi sge, %q_end, %q_first : i32
+    %kv_rises = arith.cmpi sge, %kv_end, %kv_first : i32
+    %end = arith.andi %q_fits, %kv_fits : i1
+    %begin = arith.andi %q_begins, %kv_begins : i1
+    %rise = arith.andi %q_rises, %kv_rises : i1
+    %bounded = arith.andi %end, %begin : i1
+    %fits = arith.andi %bounded, %rise : i1
     %own = arith.subi %q_end, %q_first : i32
     %queries = arith.select %fits, %own, %c0 : i32
     %keys = arith.subi %kv_end, %kv_first : i32
@@ -73,12 +81,12 @@ tile.kernel @work_list(
   %kv1 = tile.if causal -> (i32) {
     %left = arith.subi %len_q, %q0 : i32
     %in_block = arith.minsi %left, %rows : i32
-    %end = arith.addi %q0, %in_block : i32
+    %last = arith.addi %q0, %in_block : i32
     %shift = arith.subi %len_kv, %len_q : i32
-    %seen = arith.addi %end, %shift : i32
+    %seen = arith.addi %last, %shift : i32
     %some = arith.maxsi %seen, %c0 : i32
-    %bounded = arith.minsi %some, %len_kv : i32
-    tile.yield %bounded : i32
+    %keys = arith.minsi %some, %len_kv : i32
+    tile.yield %keys : i32
   } else {
     tile.yield %len_kv : i32
   }

@@ -212,7 +212,7 @@ void Engine::project(const Step &step) {
 
 std::vector<std::uint16_t> Engine::output(int layer) const {
   std::vector<std::uint16_t> rows(
-      static_cast<std::size_t>(stepTokens_ * model_.heads * model_.dimV));
+      static_cast<std::size_t>(std::int64_t{stepTokens_} * model_.heads * model_.dimV));
   hip_.check(
       hip_.memcpy(rows.data(), out(layer), rows.size() * sizeof rows[0], hipMemcpyDeviceToHost),
       "hipMemcpy");
@@ -232,8 +232,8 @@ char *Engine::cached(Tensor tensor, int layer, int slot, std::int32_t token) con
 
 char *Engine::out(int layer) const {
   return static_cast<char *>(out_.get()) +
-         std::size_t{2} *
-             static_cast<std::size_t>(layer * limits_.tokensInStep * model_.heads * model_.dimV);
+         std::size_t{2} * static_cast<std::size_t>(std::int64_t{layer} * limits_.tokensInStep *
+                                                   model_.heads * model_.dimV);
 }
 
 } // namespace engine

@@ -143,7 +143,7 @@ private:
   void compare(const std::vector<std::uint16_t> &out, int layer, const Chunk &chunk,
                std::int32_t at, std::int32_t row, int head, double limit) {
     const Model::Row expected = model_.attend(chunk.request, layer, chunk.begin + at, head);
-    const auto *got = out.data() + ((row + at) * model_.heads + head) * model_.dimV;
+    const auto *got = out.data() + ((std::int64_t{row} + at) * model_.heads + head) * model_.dimV;
     double squares = 0;
     for (const double element : expected.out) {
       const double error = fromBf16(*got++) - element;

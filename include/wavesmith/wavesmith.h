@@ -294,7 +294,10 @@ typedef struct wavesmith_strides {
  *
  * FP8: s = scale * descale_q[h] * descale_k[h_kv] * (q k^T), out = descale_v[h_kv] * (p v). A query
  * that sees no key has out = 0 and lse = -inf, exactly. Query head h uses key head
- * h / (heads / kv_heads). Bytes between rows are neither read into results nor written. */
+ * h / (heads / kv_heads). Bytes between rows are neither read into results nor written.
+ *
+ * A NaN or infinity spoils more than what sees it: one in v its column in all rows of the sequence
+ * (0 times NaN), one in q or k of FP8 also rows 16 away, whose sums share a matrix instruction. */
 typedef struct wavesmith_attention {
   size_t size;
   int32_t dtype;                /* of q, k, v: WAVESMITH_BF16 or, as they are, WAVESMITH_FP8 */
@@ -632,14 +635,15 @@ typedef struct wavesmith_calibration {
   int32_t heads;             /* of the whole model, all ranks together */
   int32_t kv_heads;          /* likewise; 0 = heads. With fewer than ranks each stands on several */
   int32_t head_dim_qk, head_dim_v;
-  int32_t num_layers;        /* that have scales, over all stages; 0 = not stated */
+  int32_t num_layers;        /* that have scales, over all stages; at least 1 */
   uint32_t rotation;         /* seed that queries and keys are rotated with before they are
                                 quantised; 0 = none */
   double margin;             /* by which scales exceed the maxima, at least 1; 0 = 1.1 */
 } wavesmith_calibration;
 
 /* Largest magnitudes of q, k and v for each layer and head of one rank, over everything that is
- * shown to it. Made off, so that warm-up runs do not count. */
+ * shown to it. What is not finite does not count, with histograms it fails the save. Made off, so
+ * that warm-up runs do not count. */
 typedef struct wavesmith_collector_handle *wavesmith_collector;
 
 typedef struct wavesmith_collector_options {
@@ -682,9 +686,10 @@ typedef struct wavesmith_observation {
 WAVESMITH_API wavesmith_status wavesmith_collector_observe(wavesmith_collector collector,
     const wavesmith_observation *observation, void *stream);
 
-/* Waits for the device and writes this rank's shard, "fp8-scales-ppPP-tpTT.json", into a directory:
- * whole or not at all, a former one stays until then. A layer or head without a finite, positive
- * maximum is an error that names it. May be called again. */
+/* Waits for the device (so not during a capture in hipStreamCaptureModeGlobal) and writes this
+ * rank's shard, "fp8-scales-ppPP-tpTT.json", into a directory: whole or not at all, a former one
+ * stays until then. A layer or head without a finite, positive maximum is an error that names it.
+ * May be called again. */
 WAVESMITH_API wavesmith_status wavesmith_collector_save(wavesmith_collector collector,
     const char *directory);
 
@@ -732,8 +737,9 @@ typedef struct wavesmith_layer_scales {
 WAVESMITH_API wavesmith_status wavesmith_scales_get_layer(wavesmith_scales scales, int32_t layer,
     wavesmith_layer_scales *values);
 
-/* Waits for the device and copies a layer's counts to the host: q [heads], k and v [kv_heads]; any
- * may be null. Logs a warning for each head that has come to the limit. */
+/* Waits for the device (so not during a capture in hipStreamCaptureModeGlobal) and copies a layer's
+ * counts to the host: q [heads], k and v [kv_heads]; any may be null. Logs a warning for each head
+ * that has come to the limit. */
 WAVESMITH_API wavesmith_status wavesmith_scales_read_saturation(wavesmith_scales scales,
     int32_t layer, uint64_t *q, uint64_t *k, uint64_t *v);
 

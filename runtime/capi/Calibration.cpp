@@ -10,6 +10,8 @@ namespace {
 std::string textOf(const char *text, const char *otherwise = "") { return text ? text : otherwise; }
 
 Status checkRank(std::string_view name, int rank, int size) {
+  if (size < 1)
+    return error(StatusCode::InvalidArgument, "{}_size is {}; want at least 1", name, size);
   if (rank >= 0 && rank < size)
     return Status::ok();
   return error(StatusCode::InvalidArgument, "{}_rank is {}; want 0 to {}", name, rank, size - 1);
@@ -52,13 +54,13 @@ Expected<std::vector<RankLayer>> readLayers(const std::int32_t *layers, const ch
     return isNull("layer_names");
   std::vector<RankLayer> read;
   for (std::size_t i = 0; i < count; ++i) {
-    if (layers[i] < 0 || (i > 0 && layers[i] <= read.back().index))
-      return error(StatusCode::InvalidArgument, "layers[{}] is {}; numbers rise from 0", i,
-                   layers[i]);
+    if (layers[i] < 0 || layers[i] >= kMaxLayers || (i > 0 && layers[i] <= read.back().index))
+      return error(StatusCode::InvalidArgument, "layers[{}] is {}; numbers rise from 0 to {}", i,
+                   layers[i], kMaxLayers - 1);
     const char *name = names ? names[i] : "";
     if (!name)
       return isNull(fmt::format("layer_names[{}]", i));
-    if (needsNames)
+    if (names)
       WAVESMITH_TRY(validateText(fmt::format("layer_names[{}]", i), name));
     read.push_back({layers[i], name});
   }

@@ -26,7 +26,6 @@ template <typename... Args> Status invalid(fmt::format_string<Args...> format, A
 }
 
 constexpr std::uint32_t kParts = WAVESMITH_IN_PARTS | WAVESMITH_SHARED_ROPE;
-constexpr int kNopeDim = 128, kRopeDim = 64;
 
 class Collector {
 public:
@@ -39,7 +38,7 @@ public:
 
 private:
   struct Layer : RankLayer {
-    std::atomic<std::uint64_t> tokens{0};
+    std::atomic<std::uint64_t> tokensQ{0}, tokensKv{0};
   };
   /// A tensor of the caller's that is measured, or a part of one.
   struct Part {
@@ -56,11 +55,20 @@ private:
   Device &device() const { return *context_->device; }
   Expected<std::size_t> placeOf(std::int32_t layer) const;
   std::vector<Part> partsOf(const wavesmith_observation &seen) const;
-  Status measure(const Part &part, std::size_t layer, std::int64_t tokens, hipStream_t stream);
+  /// The kernels for one part, checked and loaded.
+  struct Measurement {
+    Part part;
+    std::shared_ptr<Plan> amax, histogram; ///< the latter only with histograms
+  };
+  Expected<Measurement> plan(const Part &part, std::int64_t tokens) const;
+  Expected<std::vector<Measurement>> planAll(const wavesmith_observation &seen) const;
+  Status launch(const Measurement &measurement, std::size_t layer, hipStream_t stream) const;
   /// Number of the first of a layer's heads among all values that are kept.
   std::size_t valueOf(std::size_t layer, Qkv which) const;
   LayerMaxima maximaOf(std::size_t layer, std::span<const float> amax,
                        std::span<const std::uint64_t> counts) const;
+  /// Histograms count everything that was shown but what is not finite.
+  Status checkFinite(std::size_t layer, const LayerMaxima &maxima) const;
 
   std::shared_ptr<Context> context_;
   Rank rank_;
@@ -83,12 +91,16 @@ Expected<std::shared_ptr<Collector>> Collector::create(std::shared_ptr<Context> 
   WAVESMITH_ASSIGN(const Target target, parseTarget(made->device().info().target));
   WAVESMITH_ASSIGN(made->rank_, readCalibration(options.calibration, target.fp8));
   const CalibrationRun &run = made->rank_.run;
-  WAVESMITH_TRY(validateRun(run).withContext("calibration"));
+  // As save() will: it would be late to learn then that the shard cannot be written.
+  const CalibrationShard empty{.run = run, .tpRank = made->rank_.tp, .ppRank = made->rank_.pp};
+  WAVESMITH_TRY(empty.print().status().withContext("calibration"));
   if ((options.flags & WAVESMITH_IN_PARTS) && run.headDimQk != kNopeDim + kRopeDim)
     return invalid("head_dim_qk is {}; rows in parts have {} + {} elements", run.headDimQk,
                    kNopeDim, kRopeDim);
   WAVESMITH_ASSIGN(std::vector<RankLayer> layers,
                    readLayers(options.layers, options.layer_names, options.layer_count, true));
+  if (layers.size() > static_cast<std::size_t>(run.numLayers))
+    return invalid("layer_count is {}; num_layers is {}", layers.size(), run.numLayers);
   for (RankLayer &layer : layers) {
     made->layers_.push_back(std::make_unique<Layer>());
     static_cast<RankLayer &>(*made->layers_.back()) = std::move(layer);
@@ -106,11 +118,9 @@ Expected<std::shared_ptr<Collector>> Collector::create(std::shared_ptr<Context> 
   WAVESMITH_TRY(cleared(made->amax_, values * sizeof(float)));
   if (options.flags & WAVESMITH_HISTOGRAMS)
     WAVESMITH_TRY(cleared(made->counts_, values * kMagnitudeClasses * sizeof(std::uint64_t)));
-  // Compiled now and not in the middle of a forward pass: for no tokens nothing is launched, but
-  // everything is checked.
-  wavesmith_observation nothing{};
-  for (const Part &part : made->partsOf(nothing))
-    WAVESMITH_TRY(made->measure(part, 0, 0, nullptr));
+  // Compiled now and not in the middle of a forward pass.
+  const wavesmith_observation nothing{};
+  WAVESMITH_TRY(made->planAll(nothing).status());
   return made;
 }
 
@@ -134,41 +144,59 @@ std::vector<Collector::Part> Collector::partsOf(const wavesmith_observation &see
   return all;
 }
 
-Status Collector::measure(const Part &part, std::size_t layer, std::int64_t tokens,
-                          hipStream_t stream) {
-  const std::int32_t heads = localCount(rank_.run, part.which);
+Expected<Collector::Measurement> Collector::plan(const Part &part, std::int64_t tokens) const {
   wavesmith_amax rows{};
   rows.input = input_;
   rows.head_dim = part.dim;
-  rows.heads = heads;
+  // A row that all heads share is measured once for each: a calibration may take the time.
+  rows.heads = part.shared ? 1 : localCount(rank_.run, part.which);
   rows.tokens = tokens;
   rows.rotation = part.which == Qkv::V ? 0 : rank_.run.rotationSeed;
   rows.first_column = part.firstColumn;
   rows.x = part.strides;
+  if (part.shared && part.strides.head != 0)
+    return invalid("head stride is {}; a rope that is the same for all heads has none",
+                   part.strides.head);
   const auto address = reinterpret_cast<std::uint64_t>(part.address);
   if (tokens > 0 && address == 0)
-    return isNull(part.name);
+    return isNull("the tensor");
   if (address % kAddressAlignment != 0)
-    return invalid("{} is at 0x{:x}; it must be aligned to {} bytes", part.name, address,
+    return invalid("the tensor is at 0x{:x}; it must be aligned to {} bytes", address,
                    kAddressAlignment);
-  // A row that all heads share is measured once for each: a calibration may take the time.
-  const std::int32_t calls = part.shared ? heads : 1;
-  if (part.shared) {
-    rows.heads = 1;
-    rows.x.head = 0;
+  Measurement made{.part = part, .amax = nullptr, .histogram = nullptr};
+  WAVESMITH_ASSIGN(made.amax, planAmax(*context_, rows));
+  if (flags_ & WAVESMITH_HISTOGRAMS) {
+    WAVESMITH_ASSIGN(made.histogram, planHistogram(*context_, rows));
   }
+  return made;
+}
+
+Expected<std::vector<Collector::Measurement>>
+Collector::planAll(const wavesmith_observation &seen) const {
+  std::vector<Measurement> all;
+  for (const Part &part : partsOf(seen)) {
+    Expected<Measurement> made = plan(part, part.which == Qkv::Q ? seen.tokens_q : seen.tokens_kv);
+    if (!made)
+      return made.status().withContext(part.name);
+    all.push_back(*std::move(made));
+  }
+  return all;
+}
+
+Status Collector::launch(const Measurement &measurement, std::size_t layer,
+                         hipStream_t stream) const {
+  const Part &part = measurement.part;
+  const std::int32_t calls = part.shared ? localCount(rank_.run, part.which) : 1;
   for (std::int32_t i = 0; i < calls; ++i) {
     const std::size_t value = valueOf(layer, part.which) + static_cast<std::size_t>(i);
     AttentionBuffers buffers;
-    buffers.q = address;
+    buffers.q = reinterpret_cast<std::uint64_t>(part.address);
     buffers.descaleK = amax_.address() + value * sizeof(float);
-    WAVESMITH_ASSIGN(const std::shared_ptr<Plan> amax, planAmax(*context_, rows));
-    WAVESMITH_TRY(amax->launch(buffers, 0, stream, /*counts=*/false));
-    if (!(flags_ & WAVESMITH_HISTOGRAMS))
+    WAVESMITH_TRY(measurement.amax->launch(buffers, 0, stream, /*counts=*/false));
+    if (!measurement.histogram)
       continue;
     buffers.lse = counts_.address() + value * kMagnitudeClasses * sizeof(std::uint64_t);
-    WAVESMITH_ASSIGN(const std::shared_ptr<Plan> histogram, planHistogram(*context_, rows));
-    WAVESMITH_TRY(histogram->launch(buffers, 0, stream, /*counts=*/false));
+    WAVESMITH_TRY(measurement.histogram->launch(buffers, 0, stream, /*counts=*/false));
   }
   return Status::ok();
 }
@@ -196,11 +224,17 @@ Status Collector::observe(const wavesmith_observation &seen, hipStream_t stream)
       return invalid("the stream is being captured; a graph would measure only what it was "
                      "captured with, so calibrate in eager mode");
   }
-  for (const Part &part : partsOf(seen))
-    WAVESMITH_TRY(
-        measure(part, place, part.which == Qkv::Q ? seen.tokens_q : seen.tokens_kv, stream));
-  layers_[place]->tokens.fetch_add(static_cast<std::uint64_t>(seen.tokens_q),
-                                   std::memory_order_relaxed);
+  if (!(flags_ & WAVESMITH_IN_PARTS) &&
+      (seen.k_rope || seen.rope_strides.row != 0 || seen.rope_strides.head != 0))
+    return invalid("there is a k_rope, which belongs to WAVESMITH_IN_PARTS");
+  // Nothing of an observation that is refused counts.
+  WAVESMITH_ASSIGN(const std::vector<Measurement> measurements, planAll(seen));
+  for (const Measurement &measurement : measurements)
+    WAVESMITH_TRY(launch(measurement, place, stream));
+  layers_[place]->tokensQ.fetch_add(static_cast<std::uint64_t>(seen.tokens_q),
+                                    std::memory_order_relaxed);
+  layers_[place]->tokensKv.fetch_add(static_cast<std::uint64_t>(seen.tokens_kv),
+                                     std::memory_order_relaxed);
   return Status::ok();
 }
 
@@ -231,6 +265,25 @@ LayerMaxima Collector::maximaOf(std::size_t layer, std::span<const float> amax,
   return maxima;
 }
 
+Status Collector::checkFinite(std::size_t layer, const LayerMaxima &maxima) const {
+  for (const Qkv which : kQkv) {
+    const auto &tokens = which == Qkv::Q ? layers_[layer]->tokensQ : layers_[layer]->tokensKv;
+    const int dim = which == Qkv::V ? rank_.run.headDimV : rank_.run.headDimQk;
+    const std::uint64_t shown =
+        tokens.load(std::memory_order_relaxed) * static_cast<std::uint64_t>(dim);
+    const std::vector<MagnitudeHistogram> &heads = maxima.histograms[which];
+    for (std::size_t head = 0; head < heads.size(); ++head) {
+      std::uint64_t counted = 0;
+      for (const std::uint64_t count : heads[head].counts)
+        counted += count;
+      if (counted < shown)
+        return invalid("layer {}: {} of head {} had {} elements that are not finite, of {}",
+                       maxima.index, qkvName(which), head, shown - counted, shown);
+    }
+  }
+  return Status::ok();
+}
+
 Status Collector::save(const std::string &directory) {
   std::vector<float> amax(amax_.size() / sizeof(float));
   std::vector<std::uint64_t> counts(counts_.size() / sizeof(std::uint64_t));
@@ -247,7 +300,8 @@ Status Collector::save(const std::string &directory) {
   CalibrationShard shard{.run = rank_.run, .tpRank = rank_.tp, .ppRank = rank_.pp};
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
     shard.layers.push_back(maximaOf(layer, amax, counts));
-    const std::uint64_t tokens = layers_[layer]->tokens.load(std::memory_order_relaxed);
+    WAVESMITH_TRY(checkFinite(layer, shard.layers.back()));
+    const std::uint64_t tokens = layers_[layer]->tokensQ.load(std::memory_order_relaxed);
     shard.tokens = layer == 0 ? tokens : std::min(shard.tokens, tokens);
   }
   return shard.write(directory + "/" + CalibrationShard::fileName(rank_.pp, rank_.tp));
@@ -319,6 +373,10 @@ wavesmith_status wavesmith_collector_observe(wavesmith_collector collector,
 
 wavesmith_status wavesmith_collector_save(wavesmith_collector collector, const char *directory) {
   return withCollector("wavesmith_collector_save", collector, [&](Collector &found) -> Status {
-    return directory ? found.save(directory) : isNull("directory");
+    if (!directory)
+      return isNull("directory");
+    if (*directory == '\0')
+      return error(StatusCode::InvalidArgument, "directory is empty; \".\" is the current one");
+    return found.save(directory);
   });
 }

@@ -59,6 +59,18 @@ Status checkWorkspace(std::string_view whose, std::uint64_t need, std::uint64_t 
   return Status::ok();
 }
 
+Status checkOwner(const Device &device, std::uint64_t workspace, std::uint64_t owner,
+                  std::string_view upload) {
+  using Answer = WorkspaceOwners::Answer;
+  const Answer answer = device.owners.ask(workspace, owner);
+  if (answer == Answer::Never || answer == Answer::Other) [[unlikely]]
+    return error(StatusCode::InvalidArgument,
+                 "the workspace at 0x{:x} holds {}; {} puts its own there", workspace,
+                 answer == Answer::Never ? "no work lists" : "the work lists of another plan",
+                 upload);
+  return Status::ok();
+}
+
 Status counted(Device &device, Status status) {
   if (!status.isOk())
     device.counters.refusals.fetch_add(1, std::memory_order_relaxed);

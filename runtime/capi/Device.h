@@ -61,6 +61,9 @@ private:
 /// Ok, or why that workspace cannot be used; `whose`: "plan" or "pass".
 Status checkWorkspace(std::string_view whose, std::uint64_t need, std::uint64_t workspace,
                       std::uint64_t bytes);
+/// Ok, or what else lies in the workspace; `upload` names the function that mends it.
+Status checkOwner(const Device &device, std::uint64_t workspace, std::uint64_t owner,
+                  std::string_view upload);
 /// The status of a call that enqueues, counted when it is a refusal.
 Status counted(Device &device, Status status);
 

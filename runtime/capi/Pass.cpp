@@ -53,6 +53,8 @@ public:
     for (const Part &part : distinct_)
       WAVESMITH_TRY(
           part.plan->upload(workspace + part.workspace, part.plan->workspaceBytes(), stream));
+    if (workspaceBytes_ > 0)
+      device().owners.set(workspace, id_);
     return Status::ok();
   }
 
@@ -79,6 +81,7 @@ private:
              hipStream_t stream) const;
   Status checkWorkspace(std::uint64_t workspace, std::uint64_t bytes) const;
 
+  const std::uint64_t id_ = WorkspaceOwners::nextOwner();
   std::optional<Settled> settled_; ///< none of FP8 inputs: there is nothing to decide
   Explanation explanation_;
   Part queries_; ///< quantises the queries for all parts; no plan when none has need of it
@@ -86,7 +89,10 @@ private:
   Part last_;
   std::vector<Part> distinct_;  ///< of these, each plan once
   std::shared_ptr<Plan> merge_; ///< of a part in the workspace into out; none without segments
-  std::uint64_t partOut_ = 0, partLse_ = 0, workspaceBytes_ = 0;
+  std::uint64_t partOut_ = 0, partLse_ = 0;
+  /// Parts begin behind the first place, whose owner is the pass: whatever else is put into this
+  /// workspace later takes it over.
+  std::uint64_t workspaceBytes_ = kWorkspaceAlignment;
   std::uint32_t launches_ = 0;
   std::mutex mutex_; ///< of what follows
   std::string explained_;
@@ -184,6 +190,8 @@ Expected<std::shared_ptr<Pass>> Pass::create(Context &context,
       pass->part(context, options.segment_count == 0 ? last : packed(last), "attention"));
   if (!pass->settled_)
     pass->explanation_ = pass->last_.plan->explanation();
+  if (pass->launches_ == 0 || pass->workspaceBytes_ == kWorkspaceAlignment)
+    pass->workspaceBytes_ = 0; // nothing lies there
   if (options.segment_count == 0)
     return pass;
 
@@ -237,8 +245,11 @@ Status Pass::run(const Part &part, bool first, AttentionBuffers buffers, std::ui
                  hipStream_t stream) const {
   WAVESMITH_TRY(checkWorkspace(buffers.workspace, bytes));
   const std::uint64_t workspace = buffers.workspace;
+  if (workspaceBytes_ > 0)
+    WAVESMITH_TRY(checkOwner(device(), workspace, id_, "wavesmith_pass_upload"));
   AttentionBuffers merging;
-  if (!first) {
+  const bool merges = !first && merge_->launches() > 0;
+  if (merges) {
     // The merge's names are not the caller's: what is wrong with its addresses is said here.
     for (const auto &[name, address, alignment] :
          {std::tuple{"out", buffers.out, std::uint64_t{16}},
@@ -263,7 +274,7 @@ Status Pass::run(const Part &part, bool first, AttentionBuffers buffers, std::ui
   }
   buffers.workspace = workspace + part.workspace;
   WAVESMITH_TRY(part.plan->launch(buffers, part.plan->workspaceBytes(), stream));
-  return first ? Status::ok() : merge_->launch(merging, 0, stream, /*counts=*/false);
+  return merges ? merge_->launch(merging, 0, stream, /*counts=*/false) : Status::ok();
 }
 
 HandleTable<Pass> &passes() {

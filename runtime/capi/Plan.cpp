@@ -7,11 +7,6 @@
 namespace wavesmith::capi {
 namespace {
 
-std::uint64_t nextId() {
-  static std::atomic<std::uint64_t> next{1};
-  return next.fetch_add(1, std::memory_order_relaxed);
-}
-
 std::uint64_t imageBytes(const LaunchList &list) {
   std::uint64_t bytes = 0;
   for (const WorkspaceImage &image : list.images)
@@ -64,9 +59,9 @@ const char *planKindName(Plan::Kind kind) {
 }
 
 Plan::Plan(Kind kind, std::shared_ptr<Device> device, LaunchList list, Explanation explanation)
-    : kind_(kind), device_(std::move(device)), id_(nextId()), explanation_(std::move(explanation)),
-      workspaceBytes_(list.workspaceBytes), listBytes_(imageBytes(list)),
-      memoryBytes_(memoryOf(list, explanation_)),
+    : kind_(kind), device_(std::move(device)), id_(WorkspaceOwners::nextOwner()),
+      explanation_(std::move(explanation)), workspaceBytes_(list.workspaceBytes),
+      listBytes_(imageBytes(list)), memoryBytes_(memoryOf(list, explanation_)),
       launches_(static_cast<std::uint32_t>(list.steps.size())), bindings_(bindingsOf(list)),
       kernels_(list.kernels()), list_(std::move(list)) {}
 
@@ -117,14 +112,8 @@ Status Plan::launch(const AttentionBuffers &buffers, std::uint64_t workspaceByte
     return Status::ok();
   if (workspaceBytes_ > 0) {
     WAVESMITH_TRY(checkWorkspace("plan", workspaceBytes_, buffers.workspace, workspaceBytes));
-    using Answer = WorkspaceOwners::Answer;
-    const Answer owner =
-        listBytes_ > 0 ? device_->owners.ask(buffers.workspace, id_) : Answer::Owned;
-    if (owner == Answer::Never || owner == Answer::Other) [[unlikely]]
-      return error(StatusCode::InvalidArgument,
-                   "the workspace at 0x{:x} holds {}; wavesmith_upload puts this plan's there",
-                   buffers.workspace,
-                   owner == Answer::Never ? "no work lists" : "the work lists of another plan");
+    if (listBytes_ > 0)
+      WAVESMITH_TRY(checkOwner(*device_, buffers.workspace, id_, "wavesmith_upload"));
   }
   WAVESMITH_TRY(checkStream(device_->table(), stream));
   const DeviceScope scope(device_->table());

@@ -23,7 +23,6 @@ namespace wavesmith::capi {
 namespace {
 
 constexpr std::int64_t kFloat = sizeof(float);
-constexpr int kNopeDim = 128, kRopeDim = 64;
 
 template <typename... Args> Status invalid(fmt::format_string<Args...> format, Args &&...args) {
   return error(StatusCode::InvalidArgument, format, std::forward<Args>(args)...);

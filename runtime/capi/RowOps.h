@@ -8,6 +8,9 @@
 
 namespace wavesmith::capi {
 
+/// A row in two parts (MLA).
+inline constexpr int kNopeDim = 128, kRopeDim = 64;
+
 Expected<std::shared_ptr<Plan>> planMerge(const Context &context, const wavesmith_merge &merge);
 /// x is Binding::Q, amax Binding::DescaleK.
 Expected<std::shared_ptr<Plan>> planAmax(const Context &context, const wavesmith_amax &amax);

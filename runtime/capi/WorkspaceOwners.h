@@ -15,6 +15,12 @@ class WorkspaceOwners {
 public:
   enum class Answer { Owned, Other, Never, Unknown };
 
+  /// A number that no other plan or pass of the process has; never 0.
+  static std::uint64_t nextOwner() {
+    static std::atomic<std::uint64_t> next{1};
+    return next.fetch_add(1, std::memory_order_relaxed);
+  }
+
   void set(std::uint64_t workspace, std::uint64_t plan) {
     for (std::size_t probe = 0; probe < kProbes; ++probe) {
       Entry &entry = entries_[slot(workspace, probe)];

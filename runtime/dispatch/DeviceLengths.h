@@ -31,8 +31,8 @@ struct DeviceLengthsPlan {
 Expected<DeviceLengthsPlan> planDeviceLengths(AttentionProblem problem, const LengthBounds &bounds);
 
 /// AttentionBuffers::qOffsets and kvOffsets are int32 [sequences + 1], from 0 and rising. A
-/// sequence that ends beyond the bounds is left out. Rows that the batch does not have are not
-/// written.
+/// sequence that ends beyond the bounds, or before it or its tensors begin, is left out. Rows that
+/// the batch does not have are not written.
 LaunchList launchList(const DeviceLengthsPlan &plan);
 
 } // namespace wavesmith

@@ -138,6 +138,58 @@ TEST_F(Calibration, MaximaAndHistogramsAreThoseOfEverythingShown) {
   ASSERT_TRUE(ok(wavesmith_collector_destroy(collector)));
 }
 
+TEST_F(Calibration, ASharedRopeIsMeasuredForEveryHead) {
+  wavesmith_calibration calibration = rank();
+  calibration.kv_heads = kModelHeads; // two on this rank
+  wavesmith_collector_options how = options(calibration);
+  how.flags = WAVESMITH_IN_PARTS | WAVESMITH_SHARED_ROPE;
+  how.layer_count = 1;
+  const wavesmith_collector collector = create(how);
+  ASSERT_TRUE(ok(wavesmith_collector_enable(collector, 1)));
+  const std::size_t tokens = 3;
+  const Array q(drawBf16(tokens * 2 * kQkDim)), k(drawBf16(tokens * 2 * kNopeDim)),
+      v(drawBf16(tokens * 2 * kDim));
+  const Array rope(std::vector<std::uint16_t>(tokens * kRopeDim, floatToBf16(48)));
+  wavesmith_observation seen = WAVESMITH_INIT(wavesmith_observation);
+  seen.layer = 3;
+  seen.tokens_q = seen.tokens_kv = tokens;
+  seen.q = q.get();
+  seen.k = k.get();
+  seen.v = v.get();
+  seen.k_rope = rope.get();
+  wavesmith_statistics before = WAVESMITH_INIT(wavesmith_statistics), after = before;
+  ASSERT_TRUE(ok(wavesmith_get_statistics(context, &before)));
+  ASSERT_TRUE(ok(wavesmith_collector_observe(collector, &seen, nullptr)));
+  ASSERT_TRUE(ok(wavesmith_get_statistics(context, &after)));
+  EXPECT_EQ(after.plans, before.plans + 4) << "q, k, v and the rope";
+  ASSERT_TRUE(ok(wavesmith_collector_save(collector, directory.c_str())));
+  EXPECT_THAT(shard()->layers[0].amax.k, testing::ElementsAre(48, 48));
+  ASSERT_TRUE(ok(wavesmith_collector_destroy(collector)));
+}
+
+TEST_F(Calibration, WhatIsNotFiniteFailsTheSaveWithHistograms) {
+  const wavesmith_calibration calibration = rank();
+  wavesmith_collector_options how = options(calibration);
+  how.flags = WAVESMITH_HISTOGRAMS;
+  how.layer_count = 1;
+  const wavesmith_collector collector = create(how);
+  ASSERT_TRUE(ok(wavesmith_collector_enable(collector, 1)));
+  const std::size_t tokens = 3;
+  std::vector<std::uint16_t> broken = drawBf16(tokens * 2 * kQkDim);
+  broken[kQkDim + 5] = floatToBf16(std::numeric_limits<float>::infinity());
+  const Array q(broken), k(drawBf16(tokens * kQkDim)), v(drawBf16(tokens * kDim));
+  wavesmith_observation seen = WAVESMITH_INIT(wavesmith_observation);
+  seen.layer = 3;
+  seen.tokens_q = seen.tokens_kv = tokens;
+  seen.q = q.get();
+  seen.k = k.get();
+  seen.v = v.get();
+  ASSERT_TRUE(ok(wavesmith_collector_observe(collector, &seen, nullptr)));
+  EXPECT_TRUE(invalid(wavesmith_collector_save(collector, directory.c_str()),
+                      "layer 3: q of head 1 had 1 elements that are not finite, of 576"));
+  ASSERT_TRUE(ok(wavesmith_collector_destroy(collector)));
+}
+
 TEST_F(Calibration, RotatedMaximaAreThoseOfTheQuantiser) {
   wavesmith_calibration calibration = rank();
   calibration.rotation = 9;
@@ -210,6 +262,10 @@ TEST_F(Calibration, WhatIsRefused) {
   EXPECT_TRUE(invalid(creating([](auto &c, auto &) { c.tp_rank = 2; }), "tp_rank is 2", "0 to 1"));
   EXPECT_TRUE(invalid(creating([](auto &c, auto &) { c.margin = 0.5; }), "margin"));
   EXPECT_TRUE(invalid(creating([](auto &c, auto &) { c.heads = 3; }), "heads"));
+  EXPECT_TRUE(invalid(creating([](auto &c, auto &) { c.num_layers = 0; }), "num_layers is 0"));
+  EXPECT_TRUE(invalid(creating([](auto &c, auto &) { c.num_layers = 1; }), "num_layers is 1"));
+  constexpr std::int32_t kFar[] = {3, 1 << 16};
+  EXPECT_TRUE(invalid(creating([&](auto &, auto &o) { o.layers = kFar; }), "layers[1] is 65536"));
   EXPECT_TRUE(invalid(creating([](auto &, auto &o) { o.input = 9; }), "input is 9"));
   EXPECT_TRUE(invalid(creating([](auto &, auto &o) { o.flags = 1; }), "flags are 0x1"));
   EXPECT_TRUE(invalid(creating([](auto &, auto &o) { o.layer_names = nullptr; }), "layer_names"));
@@ -232,11 +288,17 @@ TEST_F(Calibration, WhatIsRefused) {
     return wavesmith_collector_observe(collector, &changed, nullptr);
   };
   EXPECT_TRUE(invalid(observing([](auto &o) { o.layer = 4; }), "layer is 4"));
-  EXPECT_TRUE(invalid(observing([](auto &o) { o.tokens_q = -1; }), "tokens is -1"));
-  EXPECT_TRUE(invalid(observing([](auto &o) { o.k = nullptr; }), "k is null"));
-  EXPECT_TRUE(invalid(observing([&](auto &o) { o.v = memory.at(8); }), "v is at", "16 bytes"));
-  EXPECT_TRUE(invalid(observing([](auto &o) { o.q_strides.row = 3; }), "row stride is 3"));
+  EXPECT_TRUE(invalid(observing([](auto &o) { o.tokens_q = -1; }), "q: tokens is -1"));
+  EXPECT_TRUE(invalid(observing([](auto &o) { o.k = nullptr; }), "k: the tensor is null"));
+  EXPECT_TRUE(
+      invalid(observing([&](auto &o) { o.v = memory.at(8); }), "v: the tensor is at", "16 bytes"));
+  EXPECT_TRUE(invalid(observing([](auto &o) { o.q_strides.row = 3; }), "q: ", "row stride is 3"));
+  EXPECT_TRUE(invalid(observing([&](auto &o) { o.k_rope = memory.get(); }), "k_rope"));
   EXPECT_TRUE(invalid(wavesmith_collector_save(collector, nullptr), "directory is null"));
+  EXPECT_TRUE(invalid(wavesmith_collector_save(collector, ""), "directory is empty"));
+  // Nothing of a refused observation counts: the maxima are still 0.
+  ASSERT_EQ(hipMemset(memory.get(), 0x40, 1 << 16), hipSuccess);
+  EXPECT_TRUE(invalid(observing([](auto &o) { o.v = nullptr; }), "v: the tensor is null"));
 
   // A graph would measure only what it was captured with.
   hipStream_t stream = nullptr;
@@ -251,7 +313,8 @@ TEST_F(Calibration, WhatIsRefused) {
   ASSERT_EQ(hipStreamDestroy(stream), hipSuccess);
 
   // An error while saving loses neither the process nor an older shard.
-  EXPECT_TRUE(invalid(wavesmith_collector_save(collector, directory.c_str()), "amax"));
+  EXPECT_TRUE(invalid(wavesmith_collector_save(collector, directory.c_str()),
+                      "layer 3: q_amax of head 0 is 0"));
   EXPECT_TRUE(refused(wavesmith_collector_save(collector, (directory + "/none").c_str()),
                       WAVESMITH_INVALID_ARGUMENT));
   ASSERT_TRUE(ok(wavesmith_collector_destroy(collector)));

@@ -447,6 +447,22 @@ TEST_F(Misuse, OfPasses) {
     EXPECT_TRUE(ok(segment(index)));
   EXPECT_TRUE(ok(wavesmith_pass_finish(pass, &buffers, stream)));
   EXPECT_TRUE(invalid(segment(3), "segment is 3", "has 3"));
+  // Another pass, or a plan, in the same workspace: its lists are gone, whatever they have in
+  // common.
+  wavesmith_pass another = nullptr;
+  ASSERT_TRUE(ok(wavesmith_pass_begin(context, &options, &another, nullptr)));
+  ASSERT_TRUE(ok(wavesmith_pass_upload(another, buffers.workspace, kWorkspaceBytes, stream)));
+  for (const std::uint64_t index : {0, 1, 2})
+    EXPECT_TRUE(invalid(segment(index), "another plan", "wavesmith_pass_upload"));
+  EXPECT_TRUE(invalid(wavesmith_pass_finish(pass, &buffers, stream), "another plan"));
+  ASSERT_TRUE(ok(wavesmith_pass_destroy(another)));
+  ASSERT_TRUE(ok(wavesmith_pass_upload(pass, buffers.workspace, kWorkspaceBytes, stream)));
+  EXPECT_TRUE(ok(wavesmith_pass_finish(pass, &buffers, stream)));
+  const wavesmith_plan alone = plan(description());
+  ASSERT_TRUE(ok(wavesmith_upload(alone, buffers.workspace, kWorkspaceBytes, stream)));
+  EXPECT_TRUE(invalid(wavesmith_pass_finish(pass, &buffers, stream), "another plan"));
+  ASSERT_TRUE(ok(wavesmith_plan_destroy(alone)));
+  ASSERT_TRUE(ok(wavesmith_pass_upload(pass, buffers.workspace, kWorkspaceBytes, stream)));
   buffers.lse = nullptr;
   EXPECT_TRUE(invalid(segment(1), "lse is"));
   EXPECT_TRUE(invalid(wavesmith_pass_finish(pass, nullptr, stream), "buffers is null"));
@@ -458,6 +474,30 @@ TEST_F(Misuse, OfPasses) {
   ASSERT_TRUE(ok(wavesmith_pass_destroy(pass)));
   EXPECT_TRUE(invalid(segment(0), "was destroyed"));
   EXPECT_TRUE(invalid(wavesmith_pass_destroy(pass), "was destroyed"));
+}
+
+TEST_F(Misuse, APassWithNothingToDoDoesIt) {
+  const std::int32_t nothing[] = {0, 0, 0}, keys[] = {0, 9, 20};
+  const std::int32_t *segments[] = {keys};
+  wavesmith_attention attention = description();
+  attention.cu_seqlens_q = nothing;
+  wavesmith_pass_options options = WAVESMITH_INIT(wavesmith_pass_options);
+  options.attention = &attention;
+  options.segments = segments;
+  options.segment_count = 1;
+  for (const std::int64_t batch : {2, 0}) {
+    attention.batch = batch;
+    wavesmith_pass pass = nullptr;
+    wavesmith_pass_info info = WAVESMITH_INIT(wavesmith_pass_info);
+    ASSERT_TRUE(ok(wavesmith_pass_begin(context, &options, &pass, &info)));
+    EXPECT_EQ(info.launches, 0u);
+    EXPECT_EQ(info.workspace_bytes, 0u);
+    const wavesmith_attention_buffers none = WAVESMITH_INIT(wavesmith_attention_buffers);
+    EXPECT_TRUE(ok(wavesmith_pass_upload(pass, nullptr, 0, stream)));
+    EXPECT_TRUE(ok(wavesmith_pass_segment(pass, 0, &none, stream)));
+    EXPECT_TRUE(ok(wavesmith_pass_finish(pass, &none, stream)));
+    ASSERT_TRUE(ok(wavesmith_pass_destroy(pass)));
+  }
 }
 
 TEST_F(Misuse, TheSentenceIsTheThreadsOwn) {

@@ -211,6 +211,9 @@ TEST_F(CalibratedScales, WhatDoesNotFitIsRefusedWithBothValuesAndTheFile) {
   constexpr const char *kNames[] = {"layers.2", "layers.6"};
   EXPECT_TRUE(
       invalid(loading([&](auto &, auto &o) { o.layer_names = kNames; }), "layers.5", "layers.6"));
+  constexpr const char *kEmpty[] = {"layers.2", ""};
+  EXPECT_TRUE(invalid(loading([&](auto &, auto &o) { o.layer_names = kEmpty; }), "layer_names[1]"));
+  EXPECT_TRUE(invalid(loading([](auto &c, auto &) { c.tp_size = -1; }), "tp_size is -1"));
   EXPECT_TRUE(refused(loading([](auto &, auto &o) { o.path = "/no/such.safetensors"; }),
                       WAVESMITH_NOT_FOUND, "/no/such.safetensors"));
   EXPECT_TRUE(invalid(loading([](auto &, auto &o) { o.path = nullptr; }), "path is null"));

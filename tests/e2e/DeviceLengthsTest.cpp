@@ -66,13 +66,18 @@ TEST_P(DeviceLengths, OneCaptureServesEveryBatchWithinTheBounds) {
         {{512, 100}, {1000, 100}, {0, 0}},
         {{601, 10}, {0, 0}, {0, 0}},
         {{10, 10}, {10, 900}, {0, 0}},
+        // Offsets that fall below 0, or fall at all.
+        {{-5, 10}, {45, 30}, {0, 0}},
+        {{90, 80}, {-80, 10}, {0, 5}},
+        {{30, -8}, {10, 40}, {0, 0}},
     };
     const auto within = [](std::vector<SequenceLength> lengths) {
       std::int64_t queries = 0, keys = 0;
       for (SequenceLength &length : lengths) {
+        const bool begins = queries >= 0 && keys >= 0 && length.q >= 0 && length.kv >= 0;
         queries += length.q;
         keys += length.kv;
-        if (queries > kBounds.queries || keys > kBounds.keys)
+        if (!begins || queries > kBounds.queries || keys > kBounds.keys)
           length = {};
       }
       return lengths;
