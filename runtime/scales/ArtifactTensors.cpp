@@ -178,9 +178,10 @@ Expected<std::vector<LayerScales>> readLayers(const Safetensors &file, ScaleSche
     const std::optional<int> index = layerOf(name);
     const auto is = [&](std::string_view kind) {
       return std::ranges::any_of(
-          kQkv, [&](Qkv which) { return index && name == tensorName(*index, which, kind); });
+          kQkv, [&](Qkv which) { return name == tensorName(index.value_or(-1), which, kind); });
     };
-    if (!is("descale") && !(schema == ScaleSchema::Ours && is("amax")))
+    const bool known = is("descale") || (schema == ScaleSchema::Ours && is("amax"));
+    if (!index || !known)
       return error(StatusCode::InvalidArgument, "tensor {} is not known in schema {}",
                    printable(name), scaleSchemaName(schema));
     indices.insert(*index);
