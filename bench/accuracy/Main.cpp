@@ -87,6 +87,10 @@ Expected<Options> parse(int count, char **arguments) {
   }
   if (!(options.drawn.depth >= 0 && options.drawn.depth < 1))
     return error(StatusCode::InvalidArgument, "--depth {} is not in [0, 1)", options.drawn.depth);
+  for (const std::int64_t keys : options.keys)
+    if (options.drawn.rows < 1 || options.drawn.rows > keys)
+      return error(StatusCode::InvalidArgument, "--rows {} is not in 1 to {}, the keys",
+                   options.drawn.rows, keys);
   return options;
 }
 
