@@ -1,34 +1,17 @@
 #include "runtime/dispatch/WorkList.h"
 
 #include <algorithm>
-#include <compare>
-#include <functional>
-#include <limits>
-#include <queue>
+#include <iterator>
+#include <optional>
 #include <tuple>
 #include <utility>
+
+#include "runtime/dispatch/CutSearch.h"
 
 namespace wavesmith {
 namespace {
 
 constexpr std::int64_t kBlock = kAttentionBlockM;
-
-/// One row block of one head, and where its keys are cut.
-struct Block {
-  std::int32_t sequence, q0, head;
-  std::int64_t first;             ///< of the keys that some of its rows can see
-  std::int64_t keys;              ///< their number
-  std::vector<std::int64_t> cuts; ///< between its pieces; none: it is whole
-
-  bool split() const { return !cuts.empty(); }
-  /// Calls visit(begin, end) for each piece, counted from the first key.
-  template <typename Visit> void forPieces(const Visit &visit) const {
-    std::int64_t begin = 0;
-    for (const std::int64_t cut : cuts)
-      visit(std::exchange(begin, cut), cut);
-    visit(begin, keys);
-  }
-};
 
 /// Keys that row block [q0, q0 + 256) can see: neither end of what a row sees falls with the row.
 KeyRange keysOfBlock(const AttentionProblem &problem, const SequenceLength &length,
@@ -36,165 +19,6 @@ KeyRange keysOfBlock(const AttentionProblem &problem, const SequenceLength &leng
   const std::int64_t last = std::min(q0 + kBlock, length.q) - 1;
   KeyRange keys{visibleKeys(problem, length, q0).begin, visibleKeys(problem, length, last).end};
   return keys.count() > 0 ? keys : KeyRange{};
-}
-
-std::int64_t granulesOf(std::int64_t keys) {
-  return (keys + kSplitGranularity - 1) / kSplitGranularity;
-}
-
-/// Whole granules, as equal as they come.
-void cutEqually(Block &block, std::int64_t pieces) {
-  const std::int64_t granules = granulesOf(block.keys);
-  pieces = std::clamp<std::int64_t>(pieces, 1, std::clamp<std::int64_t>(granules, 1, kMaxSplits));
-  block.cuts.clear();
-  for (std::int64_t i = 1; i < pieces; ++i)
-    block.cuts.push_back(granules * i / pieces * kSplitGranularity);
-}
-
-/// A unit as far as its time goes; the heavier is the greater.
-struct Piece {
-  std::int64_t keys;
-  bool split;
-
-  auto operator<=>(const Piece &) const = default;
-};
-
-double callClocks(const std::vector<Piece> &pieces, std::size_t slots, const DeviceShape &shape,
-                  const WorkCosts &costs) {
-  std::vector<double> clocks;
-  clocks.reserve(pieces.size());
-  for (const Piece &piece : pieces)
-    clocks.push_back(static_cast<double>(piece.keys) * costs.perKey + costs.perUnit +
-                     (piece.split ? costs.perPartial : 0));
-  return makespan(clocks, shape) +
-         (slots ? costs.combine + costs.perSlot * static_cast<double>(slots) : 0);
-}
-
-/// A call on a chip: what the search for the best cuts looks at.
-class Search {
-public:
-  Search(std::vector<Block> &blocks, const DeviceShape &shape, const WorkCosts &costs)
-      : blocks_(blocks), shape_(shape), costs_(costs) {}
-
-  /// Leaves the blocks with the cuts that are estimated to end first.
-  void run();
-
-private:
-  void cutAll(std::int64_t pieceGranules) {
-    for (Block &block : blocks_)
-      cutEqually(block, (granulesOf(block.keys) + pieceGranules - 1) / pieceGranules);
-  }
-  /// Lays the blocks end to end over the compute units, each up to `capacity` clocks. False when
-  /// they do not fit.
-  bool cutToCapacity(double capacity);
-  double clocks() const;
-  void consider() {
-    const double now = clocks();
-    if (now >= bestClocks_)
-      return;
-    bestClocks_ = now;
-    best_.clear();
-    for (const Block &block : blocks_)
-      best_.push_back(block.cuts);
-  }
-
-  std::vector<Block> &blocks_;
-  const DeviceShape &shape_;
-  const WorkCosts &costs_;
-  double bestClocks_ = std::numeric_limits<double>::infinity();
-  std::vector<std::vector<std::int64_t>> best_;
-};
-
-double Search::clocks() const {
-  std::vector<Piece> pieces;
-  std::size_t slots = 0;
-  for (const Block &block : blocks_) {
-    slots += block.split() ? block.cuts.size() + 1 : 0;
-    block.forPieces([&](std::int64_t begin, std::int64_t end) {
-      pieces.push_back({end - begin, block.split()});
-    });
-  }
-  std::ranges::sort(pieces, std::greater());
-  return callClocks(pieces, slots, shape_, costs_);
-}
-
-bool Search::cutToCapacity(double capacity) {
-  // A piece shorter than this is hardly worth its own start.
-  constexpr std::int64_t kShortest = 4 * kSplitGranularity;
-  int unit = 0;
-  double left = capacity;
-  for (Block &block : blocks_) {
-    block.cuts.clear();
-    std::int64_t begin = 0;
-    while (true) {
-      const double start = costs_.perUnit + (begin > 0 ? costs_.perPartial : 0);
-      if (start + static_cast<double>(block.keys - begin) * costs_.perKey <= left) {
-        left -= start + static_cast<double>(block.keys - begin) * costs_.perKey;
-        break;
-      }
-      const double room = (left - costs_.perUnit - costs_.perPartial) / costs_.perKey;
-      const std::int64_t keys = room <= 0
-                                    ? 0
-                                    : std::min(static_cast<std::int64_t>(room) / kSplitGranularity,
-                                               granulesOf(block.keys - begin) - 1) *
-                                          kSplitGranularity;
-      if (keys >= kShortest && block.cuts.size() + 1 < kMaxSplits) {
-        begin += keys;
-        block.cuts.push_back(begin);
-      } else if (left == capacity) {
-        return false; // not even an empty unit takes a piece of it
-      }
-      if (++unit == shape_.computeUnits)
-        return false;
-      left = capacity;
-    }
-  }
-  return true;
-}
-
-/// Above this the grid is many rounds deep and splitting has nothing to win.
-constexpr std::size_t kRoundsWithoutSplits = 16;
-/// A plan this close to perfect balance is left alone.
-constexpr double kGoodEnough = 1.02;
-
-void Search::run() {
-  for (Block &block : blocks_)
-    cutEqually(block, 1);
-  const auto units = static_cast<std::size_t>(shape_.computeUnits);
-  if (blocks_.empty() || blocks_.size() >= kRoundsWithoutSplits * units)
-    return;
-  consider();
-  double work = 0, longest = 0;
-  for (const Block &block : blocks_) {
-    const double clocks = costs_.perUnit + static_cast<double>(block.keys) * costs_.perKey;
-    work += clocks;
-    longest = std::max(longest, clocks);
-  }
-  const double floor = work / shape_.computeUnits;
-  if (bestClocks_ <= kGoodEnough * floor)
-    return;
-
-  // Equal pieces, so that the longest block comes in 2, 3, ...
-  const std::int64_t granules =
-      granulesOf(std::ranges::max_element(blocks_, {}, &Block::keys)->keys);
-  for (std::int64_t pieces = 2; pieces <= std::min<std::int64_t>(16, granules); ++pieces) {
-    cutAll((granules + pieces - 1) / pieces);
-    consider();
-  }
-  // Unequal ones: the smallest share that lets every compute unit do the same.
-  double low = floor, high = std::max(longest, floor) + costs_.perPartial;
-  constexpr int kSteps = 12;
-  for (int step = 0; step < kSteps; ++step) {
-    const double capacity = (low + high) / 2;
-    if (cutToCapacity(capacity)) {
-      consider();
-      high = capacity;
-    } else {
-      low = capacity;
-    }
-  }
-  for (std::size_t i = 0; i < blocks_.size(); ++i)
-    blocks_[i].cuts = std::move(best_[i]);
 }
 
 } // namespace
@@ -210,28 +34,9 @@ DeviceShape deviceShape(std::string_view target, int computeUnits) {
   return {computeUnits, 1};
 }
 
-double makespan(std::span<const double> clocks, const DeviceShape &shape) {
-  using Queue = std::priority_queue<double, std::vector<double>, std::greater<>>;
-  const int xcds = std::max(shape.xcds, 1);
-  std::vector<Queue> free(static_cast<std::size_t>(xcds));
-  for (int unit = 0; unit < shape.computeUnits; ++unit)
-    free[static_cast<std::size_t>(unit % xcds)].push(0);
-  double end = 0;
-  for (std::size_t i = 0; i < clocks.size(); ++i) {
-    Queue &queue = free[i % free.size()];
-    if (queue.empty())
-      return std::numeric_limits<double>::infinity();
-    const double done = queue.top() + clocks[i];
-    queue.pop();
-    queue.push(done);
-    end = std::max(end, done);
-  }
-  return end;
-}
-
 WorkList buildWorkList(const AttentionProblem &problem, std::span<const std::size_t> sequences,
                        int splits, const DeviceShape &shape, const WorkCosts &costs) {
-  std::vector<Block> blocks;
+  std::vector<RowBlock> blocks;
   std::vector<std::int32_t> qBegin, kvBegin;
   std::int64_t totalQ = 0, totalKv = 0;
   for (std::size_t i = 0; i < problem.lengths.size(); ++i) {
@@ -254,18 +59,19 @@ WorkList buildWorkList(const AttentionProblem &problem, std::span<const std::siz
                           {}});
       }
   }
-  std::ranges::sort(blocks, {}, [](const Block &block) {
+  std::ranges::sort(blocks, {}, [](const RowBlock &block) {
     return std::tuple(-block.keys, block.sequence, block.q0, block.head);
   });
+  std::optional<double> capacity;
   if (splits == 0)
-    Search(blocks, shape, costs).run();
+    capacity = searchCuts(blocks, shape, costs);
   else
-    for (Block &block : blocks)
+    for (RowBlock &block : blocks)
       cutEqually(block, splits);
 
   WorkList list;
   const std::int64_t group = problem.heads / problem.kvHeads;
-  for (const Block &block : blocks) {
+  for (const RowBlock &block : blocks) {
     const auto sequence = static_cast<std::size_t>(block.sequence);
     const SequenceLength &length = problem.lengths[sequence];
     AttentionWorkUnit unit{};
@@ -293,17 +99,33 @@ WorkList buildWorkList(const AttentionProblem &problem, std::span<const std::siz
     });
   }
 
-  // The long ones first, or the last to start would run alone. Among equals the key/value heads
-  // alternate fastest: with a multiple of the XCDs of them, each stays in the L2 of one XCD. The
-  // key is unique, so equal problems give equal lists.
-  std::ranges::sort(list.units, {}, [group](const AttentionWorkUnit &u) {
-    return std::tuple(u.kv0 - u.kv1, u.slot < 0, u.qBegin, u.q0, u.kv0, u.head % group, u.kvHead);
+  // The long ones first, or the last to start would run alone; pieces that fill a compute unit
+  // together where they meet. Among equals the key/value heads alternate fastest: with a multiple
+  // of the XCDs of them, each stays in the L2 of one XCD. The key is unique, so equal problems give
+  // equal lists.
+  const auto clocksOf = [&](const AttentionWorkUnit &unit) {
+    return unitClocks(unit.kv1 - unit.kv0, unit.slot >= 0, costs);
+  };
+  std::ranges::sort(list.units, {}, [&](const AttentionWorkUnit &u) {
+    return std::tuple(capacity ? -clocksOf(u) : 0.0, u.kv0 - u.kv1, u.slot < 0, u.qBegin, u.q0,
+                      u.kv0, u.head % group, u.kvHead);
   });
-  std::vector<Piece> pieces;
-  pieces.reserve(list.units.size());
-  for (const AttentionWorkUnit &unit : list.units)
-    pieces.push_back({unit.kv1 - unit.kv0, unit.slot >= 0});
-  list.clocks = callClocks(pieces, static_cast<std::size_t>(list.slots), shape, costs);
+  std::vector<double> clocks;
+  clocks.reserve(list.units.size());
+  std::ranges::transform(list.units, std::back_inserter(clocks), clocksOf);
+  double end = 0;
+  if (capacity) {
+    const UnitOrder fitting = fittingOrder(clocks, shape, *capacity);
+    end = fitting.end;
+    std::vector<AttentionWorkUnit> ordered;
+    ordered.reserve(list.units.size());
+    for (const std::size_t i : fitting.order)
+      ordered.push_back(list.units[i]);
+    list.units = std::move(ordered);
+  } else {
+    end = makespan(clocks, shape);
+  }
+  list.clocks = end + mergeClocks(list.slots, costs);
   return list;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Which workgroup does what: the batch cut into row blocks, long blocks cut over their keys so that
-// every compute unit has work, heaviest first. Pure functions of their arguments: the same problem
-// on the same chip gives the same list. Any thread.
+// every compute unit has work, in the order that ends first. Pure functions of their arguments: the
+// same problem on the same chip gives the same list. Any thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ struct DeviceShape {
 DeviceShape deviceShape(std::string_view target, int computeUnits = 0);
 
 /// Clocks that the parts of a call take: what the search weighs against each other. *Modelled*
-/// figures of the cycle model (docs/adr/0009), good to some 10 %; they never change a result
+/// figures of the cycle model (docs/adr/0016), good to some 10 %; they never change a result
 /// beyond the order of a merge.
 struct WorkCosts {
   double perKey = 0;     ///< of a block of 256 rows, in a unit's main loop
@@ -45,7 +45,7 @@ inline constexpr std::int64_t kSplitGranularity = 128;
 inline constexpr int kMaxSplits = 64;
 
 struct WorkList {
-  std::vector<AttentionWorkUnit> units; ///< heaviest first
+  std::vector<AttentionWorkUnit> units; ///< in the order in which they start
   std::vector<CombineUnit> merges;      ///< the blocks whose units write partials
   std::int64_t slots = 0;               ///< partials of all of them
   double clocks = 0;                    ///< of the whole call, as the search saw it

@@ -1,13 +1,18 @@
 #include "runtime/dispatch/WorkList.h"
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <random>
+#include <set>
 #include <tuple>
 
 #include <gtest/gtest.h>
 
 #include "runtime/dispatch/AttentionPlan.h"
+#include "runtime/dispatch/CutSearch.h"
+#include "runtime/spec/KernelFamily.h"
 
 namespace wavesmith {
 namespace {
@@ -122,11 +127,59 @@ TEST(WorkList, PiecesCoverEachBlocksKeysOnce) {
         EXPECT_EQ(split->second.rows, lastRow - any.q0 + 1);
       }
     }
-    for (std::size_t i = 1; i < list.units.size(); ++i)
+    for (std::size_t i = 1; splits > 0 && i < list.units.size(); ++i)
       EXPECT_LE(list.units[i].kv1 - list.units[i].kv0,
                 list.units[i - 1].kv1 - list.units[i - 1].kv0)
           << "heaviest first";
   }
+}
+
+TEST(FittingOrder, PiecesThatFillAUnitMeetThere) {
+  // Two XCDs of two units. Heaviest first, the second 50 would follow a 60.
+  const std::vector<double> clocks = {70, 60, 60, 50, 50, 40, 40, 30};
+  const DeviceShape shape{4, 2};
+  const UnitOrder fitting = fittingOrder(clocks, shape, 100);
+  EXPECT_EQ(fitting.end, 100);
+  EXPECT_GT(makespan(clocks, shape), 100);
+  std::vector<double> placed;
+  for (const std::size_t i : fitting.order)
+    placed.push_back(clocks[i]);
+  EXPECT_EQ(makespan(placed, shape), fitting.end);
+}
+
+TEST(FittingOrder, PlacesEachOnceWhateverTheCapacity) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<double> clocks(random() % 60);
+    for (double &unit : clocks)
+      unit = static_cast<double>(random() % 8);
+    std::ranges::sort(clocks, std::greater());
+    const DeviceShape shape{static_cast<int>(random() % 20) + 8,
+                            static_cast<int>(random() % 8) + 1};
+    const UnitOrder fitting = fittingOrder(clocks, shape, static_cast<double>(random() % 30));
+    std::vector<std::size_t> sorted = fitting.order;
+    std::ranges::sort(sorted);
+    std::vector<double> placed;
+    for (const std::size_t i : fitting.order)
+      placed.push_back(clocks[i]);
+    EXPECT_EQ(makespan(placed, shape), fitting.end);
+    std::vector<std::size_t> all(clocks.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    EXPECT_EQ(sorted, all);
+  }
+  EXPECT_TRUE(fittingOrder({}, kMi325x, 1).order.empty());
+}
+
+TEST(WorkCosts, EveryKindOfKernelHasItsOwn) {
+  std::set<double> keys;
+  std::size_t kinds = 0;
+  for (const Target &target : knownTargets())
+    for (const HeadDims &dims : headDims())
+      for (const DType dtype : {DType::BF16, DType::FP8}) {
+        ++kinds;
+        keys.insert(workCosts({target.name, {dtype, dims.qk, dims.v}, ""}, kMi325x).perUnit);
+      }
+  EXPECT_EQ(keys.size(), kinds);
 }
 
 TEST(WorkCosts, ASoftCapKeepsTheVectorAluBusy) {
@@ -153,6 +206,24 @@ TEST(WorkList, AutomaticSplitsFillTheChip) {
     EXPECT_LT(split.clocks, 1.1 * floor);
     EXPECT_GT(whole.clocks, 1.5 * floor);
   }
+}
+
+TEST(WorkList, ComputeUnitsEndTogether) {
+  // The share of the chip's time that is neither a unit's nor the merge's.
+  for (const DType dtype : {DType::BF16, DType::FP8})
+    for (const auto &[keys, most] : {std::pair{4096, 0.12}, {65536, 0.02}}) {
+      AttentionProblem problem = problemOf({{4096, keys}}, true, 12);
+      problem.dtype = dtype;
+      const WorkCosts costs = costsOf(problem);
+      const WorkList list = listOf(problem, 0);
+      double work = 0;
+      for (const AttentionWorkUnit &unit : list.units)
+        work += (unit.kv1 - unit.kv0) * costs.perKey + costs.perUnit +
+                (unit.slot >= 0 ? costs.perPartial : 0);
+      const double merge = costs.combine + costs.perSlot * static_cast<double>(list.slots);
+      const double end = list.clocks - merge;
+      EXPECT_LT(1 - work / kMi325x.computeUnits / end, most) << dtypeName(dtype) << " " << keys;
+    }
 }
 
 TEST(WorkList, DoesNotSplitWhatFillsTheChipAlready) {
