@@ -48,6 +48,16 @@ class Run(CliTest):
         self.check(*SMALL, "--causal", provider="jit")
         self.assertEqual(len(self.entries()), 2)
 
+    def test_counters(self):
+        def counts(report):
+            return {p["name"]: (p["hits"], p["misses"]) for p in report["counters"]["providers"]}
+
+        first = self.json("run", *SMALL)
+        self.assertEqual(counts(first), {"disk": (0, 1), "jit": (1, 0)})
+        second = self.json("run", *SMALL)
+        self.assertEqual(counts(second), {"disk": (1, 0), "jit": (0, 0)})
+        self.assertEqual(second["counters"]["failures"], 0)
+
     def test_fp8(self):
         call = ("run", "--target", "gfx942", "--head-dim", "64x64", "--verify", "--heads", "3")
         call += ("--kv-heads", "1", "--lens", "70:200,33:5")

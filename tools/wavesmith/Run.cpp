@@ -17,6 +17,20 @@
 namespace wavesmith::cli {
 namespace {
 
+/// Where this process's kernels came from, and what stood in the way.
+Json countersJson(const KernelStoreCounters &counters) {
+  Json providers = Json::array();
+  for (const ProviderCounters &provider : counters.providers)
+    providers.push_back({{"name", provider.name},
+                         {"hits", provider.hits},
+                         {"misses", provider.misses},
+                         {"errors", provider.errors}});
+  return {{"memory_hits", counters.memory.hits},
+          {"waits", counters.memory.waits},
+          {"failures", counters.memory.failures},
+          {"providers", std::move(providers)}};
+}
+
 class Run final : public Command {
 public:
   std::string name() const override { return "run"; }
@@ -58,6 +72,7 @@ public:
     Result result;
     result.exitCode = report->ok() ? ExitCode::Fine : ExitCode::Failed;
     result.json = Json::parse(report->json());
+    result.json["counters"] = countersJson((*session)->store().counters());
     result.text = describeRun(request, *report);
     return result;
   }
