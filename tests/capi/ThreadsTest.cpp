@@ -11,7 +11,44 @@ namespace {
 
 class Threads : public CapiTest {
 protected:
-  /// Each thread plans, uploads, launches, asks and destroys; some share plans and end them under
+  /// A context pass over one segment, begun, run and ended.
+  static void runPass(wavesmith_context with, const wavesmith_attention &attention,
+                      const wavesmith_attention_buffers &buffers, hipStream_t stream) {
+    const std::int32_t cached[] = {0, 40, 70};
+    const std::int32_t *const segments[] = {cached};
+    wavesmith_pass_options options = WAVESMITH_INIT(wavesmith_pass_options);
+    options.attention = &attention;
+    options.segments = segments;
+    options.segment_count = 1;
+    wavesmith_pass pass = nullptr;
+    wavesmith_pass_info info = WAVESMITH_INIT(wavesmith_pass_info);
+    ASSERT_TRUE(ok(wavesmith_pass_begin(with, &options, &pass, &info)));
+    ASSERT_LE(info.workspace_bytes, buffers.workspace_bytes);
+    ASSERT_TRUE(
+        ok(wavesmith_pass_upload(pass, buffers.workspace, buffers.workspace_bytes, stream)));
+    ASSERT_TRUE(ok(wavesmith_pass_segment(pass, 0, &buffers, stream)));
+    ASSERT_TRUE(ok(wavesmith_pass_finish(pass, &buffers, stream)));
+    ASSERT_EQ(hipStreamSynchronize(stream), hipSuccess);
+    ASSERT_TRUE(ok(wavesmith_pass_destroy(pass)));
+  }
+  static void runMerge(wavesmith_context with, const wavesmith_attention_buffers &buffers,
+                       hipStream_t stream) {
+    wavesmith_merge merge = WAVESMITH_INIT(wavesmith_merge);
+    merge.element = WAVESMITH_BF16;
+    merge.head_dim_v = 128;
+    merge.heads = 2;
+    merge.tokens = 5;
+    wavesmith_plan plan = nullptr;
+    ASSERT_TRUE(ok(wavesmith_plan_merge(with, &merge, &plan, nullptr)));
+    wavesmith_merge_buffers rows = WAVESMITH_INIT(wavesmith_merge_buffers);
+    rows.a = rows.b = rows.out = buffers.out;
+    rows.lse_a = rows.lse_b = rows.lse = buffers.lse;
+    ASSERT_TRUE(ok(wavesmith_launch_merge(plan, &rows, stream)));
+    ASSERT_TRUE(ok(wavesmith_plan_destroy(plan)));
+  }
+
+  /// Each thread plans, uploads, launches, asks, errs and destroys, prepares, runs passes and the
+  /// kernels around attention; some share plans and end them under
   /// each other's hands, which gives a status and no more.
   void mix(int threads, int calls) {
     const wavesmith_context second = open(1);
@@ -35,7 +72,7 @@ protected:
           ASSERT_TRUE(ok(wavesmith_upload(plan, buffers.workspace, kWorkspaceBytes, own)));
           ASSERT_TRUE(ok(wavesmith_launch_attention(plan, &buffers, own)));
           ++launched;
-          switch (i % 4) {
+          switch (i % 7) {
           case 0: {
             wavesmith_statistics counts = WAVESMITH_INIT(wavesmith_statistics);
             ASSERT_TRUE(ok(wavesmith_get_statistics(mine, &counts)));
@@ -53,6 +90,17 @@ protected:
             ASSERT_TRUE(status == WAVESMITH_OK || status == WAVESMITH_INVALID_ARGUMENT);
             break;
           }
+          case 3:
+            runPass(mine, attention, buffers, own);
+            break;
+          case 4:
+            runMerge(mine, buffers, own);
+            break;
+          case 5: // an error, whose sentence is this thread's
+            attention.heads = -1 - thread;
+            ASSERT_TRUE(invalid(wavesmith_plan_attention(mine, &attention, &plan, nullptr),
+                                ("heads is " + std::to_string(-1 - thread)).c_str()));
+            break;
           default: {
             const wavesmith_attention *attentions[] = {&attention};
             wavesmith_prepare_options options = WAVESMITH_INIT(wavesmith_prepare_options);
