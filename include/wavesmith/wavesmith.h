@@ -129,6 +129,9 @@ typedef struct wavesmith_context_options {
                                   WAVESMITH_POLICY says, else "default" (docs/policy.md) */
   const char *bundles;         /* directories of prebuilt kernels, "a:b", searched in order; null
                                   = as WAVESMITH_BUNDLES says */
+  const char *tuning;          /* database of calls' times (docs/policy.md#crossovers): replaces
+                                  thresholds of the policy; null = as WAVESMITH_TUNING says; "off" =
+                                  none */
 } wavesmith_context_options;
 
 /* Opens a device. `options` may be null: all defaults. Reads files and the environment, loads the

@@ -163,7 +163,7 @@ Expected<std::shared_ptr<Plan>> build(const Context &context, const wavesmith_at
     return buildFp8(context, request.problem, options);
   Settled settledHere;
   if (!settled) {
-    WAVESMITH_ASSIGN(settledHere.decisions, decideSequences(request, context.policy));
+    WAVESMITH_ASSIGN(settledHere.decisions, context.decide(request));
     settled = &settledHere;
   }
   WAVESMITH_ASSIGN(const DispatchPlan plan,

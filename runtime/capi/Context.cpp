@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/capi/Call.h"
+#include "runtime/dispatch/tuning/TuningDatabase.h"
 #include "runtime/support/Env.h"
 #include "runtime/support/Hash.h"
 
@@ -111,6 +112,18 @@ Expected<policy::Policy> choosePolicy(const char *field) {
   return policy::Policy::named(*text);
 }
 
+Expected<tuning::Tuning> chooseTuning(const char *field, const DeviceInfo &device,
+                                      const Toolchain &toolchain) {
+  WAVESMITH_ASSIGN(const std::optional<std::string> path, textOf(field, "options.tuning"));
+  if (path && *path == "off")
+    return tuning::Tuning();
+  Expected<tuning::Tuning> tuning =
+      tuning::tuningFor(path.value_or(env::get("WAVESMITH_TUNING")), device.name, toolchain);
+  if (!tuning && !path)
+    return tuning.status().withContext("WAVESMITH_TUNING");
+  return tuning;
+}
+
 } // namespace
 
 Expected<std::shared_ptr<Context>> Context::create(const wavesmith_context_options *given) {
@@ -128,9 +141,12 @@ Expected<std::shared_ptr<Context>> Context::create(const wavesmith_context_optio
   WAVESMITH_ASSIGN(HipTablePtr table, HipTable::open(choice, options.ordinal));
   // A process's first digest starts the crypto library: here, and not in its first plan.
   (void)sha256Hex("");
-  return std::make_shared<Context>(
-      std::make_shared<Device>(std::move(table), sharedStore(std::move(store))), std::move(policy),
-      options.plan_cache_entries ? options.plan_cache_entries : kDefaultPlans);
+  auto device = std::make_shared<Device>(std::move(table), sharedStore(std::move(store)));
+  WAVESMITH_ASSIGN(const tuning::Tuning tuning,
+                   chooseTuning(options.tuning, device->info(), device->store().toolchain()));
+  return std::make_shared<Context>(std::move(device), std::move(policy), tuning.crossovers(),
+                                   options.plan_cache_entries ? options.plan_cache_entries
+                                                              : kDefaultPlans);
 }
 
 HandleTable<Context> &contexts() {

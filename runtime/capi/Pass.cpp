@@ -119,7 +119,7 @@ Status Pass::settle(Context &context, const wavesmith_attention &last,
       return status.withContext(fmt::format("segments[{}]", i));
   }
   settled_.emplace();
-  WAVESMITH_ASSIGN(settled_->decisions, decideSequences(request, context.policy));
+  WAVESMITH_ASSIGN(settled_->decisions, context.decide(request));
   explanation_ = explanationOf(settled_->decisions, context.policy);
   if (options.segment_count == 0 || settled_->decisions.of(policy::Path::Fp8).empty())
     return Status::ok();

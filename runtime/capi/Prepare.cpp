@@ -59,7 +59,7 @@ Status addKernelsOf(const Context &context, const wavesmith_attention *given,
   // Any lengths will do: those of the smallest call give the kernels of all.
   request.problem.lengths = {{1, 1}};
   request.path = policy::Path::Fp8;
-  WAVESMITH_ASSIGN(const Decisions decisions, decideSequences(request, context.policy));
+  WAVESMITH_ASSIGN(const Decisions decisions, context.decide(request));
   WAVESMITH_ASSIGN(const DispatchPlan plan, planDispatch(request, decisions, {.splits = 1}));
   for (const KernelSpec &spec : plan.list().kernels())
     if (spec.isRowKernel())

@@ -30,6 +30,8 @@ constexpr std::array kVariables = {
     Variable{"WAVESMITH_DEVICE", "auto", "auto, hip or emulator"},
     Variable{"WAVESMITH_EMULATOR", "", "emulator options: chip=...,order=...,seed=...,checks=..."},
     Variable{"WAVESMITH_POLICY", "", "BF16 or FP8: the name of a preset, or a policy file"},
+    Variable{"WAVESMITH_TUNING", "",
+             "tuning database: times of calls, for the policy's crossovers"},
     Variable{"WAVESMITH_HIP_LIBRARY", "", "path of the HIP runtime; default libamdhip64.so"},
     Variable{"WAVESMITH_EMULATOR_LIBRARY", "",
              "path of the emulator's HIP library; default beside our own"},

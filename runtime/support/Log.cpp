@@ -15,7 +15,8 @@ namespace wavesmith::log {
 namespace {
 
 constexpr std::array<std::string_view, 5> kNames = {"off", "error", "warn", "info", "trace"};
-constexpr std::array<std::string_view, 4> kAreas = {"cache", "hip", "jit", "lock"};
+constexpr std::array<std::string_view, 8> kAreas = {"bundle", "cache",  "hip",    "jit",
+                                                    "lock",   "remote", "tuning", "verify"};
 
 struct Settings {
   Level general = Level::Warn;

@@ -1,11 +1,15 @@
 // Which sequences of a batch take FP8: the policy of the context, the scales of the call, the
 // caller's word. What each path computes: RowResultsTest.cpp.
 
+#include <cstdio>
+#include <fstream>
 #include <map>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/dispatch/tuning/TuningDatabase.h"
 #include "tests/capi/CapiFixture.h"
 
 namespace wavesmith::test {
@@ -115,6 +119,62 @@ TEST_F(PolicyChoice, RulesAsTextDecide) {
   EXPECT_TRUE(refused(wavesmith_plan_attention(always, &attention, &plan, nullptr),
                       WAVESMITH_UNSUPPORTED, "sequence 0", "no scales"));
   ASSERT_TRUE(ok(wavesmith_context_destroy(always)));
+}
+
+TEST_F(PolicyChoice, ATuningDatabaseMovesThresholds) {
+  const std::string path = testing::TempDir() + "capi-tuning.db";
+  std::remove(path.c_str());
+  // FP8 is faster from 2048 tokens on.
+  std::vector<tuning::Record> records;
+  for (const std::int64_t length : {1024, 2048})
+    for (const policy::Path way : {policy::Path::Bf16, policy::Path::Fp8}) {
+      tuning::Record record;
+      record.device = "MI325X";
+      record.target = "gfx942";
+      record.headDim = "192x128";
+      record.heads = record.kvHeads = 12;
+      record.causal = true;
+      record.qLen = record.kvLen = length;
+      record.path = way;
+      record.scales = way == policy::Path::Fp8 ? "dynamic" : "none";
+      record.toolchain = tuning::toolchainId(Toolchain::builtin());
+      record.microseconds = way == policy::Path::Bf16 ? 10 : length == 1024 ? 11 : 9;
+      records.push_back(record);
+    }
+  ASSERT_TRUE(tuning::writeDatabase(path, records).isOk());
+
+  const std::int32_t lengths[] = {0, 1500, 3600};
+  wavesmith_attention attention = description();
+  attention.cu_seqlens_q = attention.cu_seqlens_kv = lengths;
+  attention.scales = WAVESMITH_SCALES_DYNAMIC;
+  EXPECT_EQ(planned(context, attention).info.path, WAVESMITH_PATH_FP8)
+      << "1024 by the policy alone";
+  wavesmith_context_options options = WAVESMITH_INIT(wavesmith_context_options);
+  options.device = WAVESMITH_DEVICE_EMULATOR;
+  options.tuning = path.c_str();
+  wavesmith_context tuned = nullptr;
+  ASSERT_TRUE(ok(wavesmith_context_create(&options, &tuned)));
+  const Planned mixed = planned(tuned, attention);
+  EXPECT_EQ(mixed.info.path, WAVESMITH_PATH_MIXED);
+  const nlohmann::json &shorter = mixed.explained.at("sequences").at(0);
+  EXPECT_EQ(shorter.at("path"), "bf16");
+  EXPECT_THAT(shorter.at("reason").get<std::string>(),
+              testing::HasSubstr("FP8 is faster from 2048: modelled on MI325X, 12 heads"));
+  ASSERT_TRUE(ok(wavesmith_context_destroy(tuned)));
+
+  options.tuning = "off";
+  ASSERT_TRUE(ok(wavesmith_context_create(&options, &tuned)));
+  EXPECT_EQ(planned(tuned, attention).info.path, WAVESMITH_PATH_FP8);
+  ASSERT_TRUE(ok(wavesmith_context_destroy(tuned)));
+  std::ofstream(path) << "no database";
+  options.tuning = path.c_str();
+  EXPECT_TRUE(refused(wavesmith_context_create(&options, &tuned), WAVESMITH_CORRUPT, path.c_str(),
+                      "not a database"));
+  options.tuning = "";
+  EXPECT_TRUE(invalid(wavesmith_context_create(&options, &tuned), "options.tuning is empty"));
+  options.tuning = "/nowhere/tuning.db";
+  EXPECT_TRUE(refused(wavesmith_context_create(&options, &tuned), WAVESMITH_NOT_FOUND, "/nowhere"));
+  std::remove(path.c_str());
 }
 
 TEST_F(PolicyChoice, EachSequenceHasItsDecision) {

@@ -41,6 +41,46 @@ class Bench(CliTest):
         self.assertGreater(longer["modelled"]["cycles"], report["modelled"]["cycles"])
         self.assertGreater(len(longer["modelled"]["kernels"]), 2)
 
+    def test_what_cannot_be_recorded(self):
+        call = [*CALL, "--record", "t.db", "--dtype"]
+        self.refused([*call, "fp8", "--lens", "8:8"], "--record", "--quantize")
+        self.refused([*call, "bf16", "--lens", "8:8,8:8"], "--record", "one sequence")
+        self.refused([*call, "bf16", "--lens", "8:8", "--splits", "2"], "--record", "--splits")
+        self.refused([*call, "bf16", "--lens", "8:8", "--sink"], "--record", "sink")
+        self.refused([*call, "bf16", "--lens", "8:7"], "--record", "kv_len")
+        quantized = [*call, "fp8", "--quantize", "dynamic", "--rotate", "1"]
+        self.refused([*quantized, "--lens", "8:8"], "--record", "--rotate")
+        self.assertFalse((self.dir / "t.db").exists())
+
+    @unittest.skipUnless(HAVE_COMPILER, "this build has no compiler")
+    def test_what_is_recorded_decides(self):
+        times = {}
+        for length in (64, 2048):
+            call = [*CALL, "--causal", "--q-len", length, "--kv-len", length, "--record", "t.db"]
+            for dtype in (["bf16"], ["fp8", "--quantize", "dynamic"]):
+                report = self.json("bench", *call, "--dtype", *dtype)
+                self.assertEqual(report["recorded"], "t.db")
+                times[dtype[0], length] = report["modelled"]["microseconds"]
+        faster = [n for n in (64, 2048) if times["fp8", n] < times["bf16", n]]
+        ask = ["explain", "--target", "gfx942", "--head-dim", "64x64", "--heads", "2", "--causal"]
+        ask += ["--scales", "dynamic", "--chip", "MI308X", "--tuning", "t.db", "--q-len"]
+        self.assertNotIn(64, faster, "a call of 64 tokens is mostly launches")
+        # Whatever the model says of the longer one, the decision follows it.
+        for length, path in ((1500, "bf16"), (2048, "fp8" if faster == [2048] else "bf16")):
+            report = self.json("explain", *ask, length)
+            self.assertEqual(report["path"], path)
+            if path == "bf16":
+                self.assertEqual(report["rule"], "short-prompt")
+                self.assertIn("modelled on MI308X, 2 heads", report["reason"])
+        # Not of another chip, and not when it is switched off.
+        other = [word if word != "MI308X" else "MI325X" for word in ask]
+        self.assertEqual(self.json("explain", *other, 1500)["path"], "fp8")
+        off = [word if word != "t.db" else "off" for word in ask]
+        self.assertEqual(self.json("explain", *off, 1500, WAVESMITH_TUNING="t.db")["path"], "fp8")
+        (self.dir / "damaged.db").write_text("damaged" * 1000)
+        bad = [word if word != "t.db" else "damaged.db" for word in ask]
+        self.refused([*bad, "1500"], "damaged.db", "not a database")
+
     @unittest.skipUnless(HAVE_COMPILER, "this build has no compiler")
     def test_nothing_to_do(self):
         report = self.json("bench", *CALL, "--dtype", "bf16", "--lens", "0:5")

@@ -26,7 +26,7 @@ class Doctor(CliTest):
             set(found),
             {
                 *("version", "hip", "emulator", "device", "compiler", "cache"),
-                *("bundles", "remote", "policy"),
+                *("bundles", "remote", "policy", "dispatch"),
             },
         )
         self.assertIn(str(self.cache), found["cache"]["detail"])
@@ -75,6 +75,21 @@ class Doctor(CliTest):
             self.doctor(["policy"], WAVESMITH_VERIFY="emulator", WAVESMITH_VERIFIER="/nowhere")
         found = self.doctor(WAVESMITH_JIT="forbid") if HAVE_COMPILER else {}
         self.assertIn("forbidden", found.get("policy", {}).get("detail", "forbidden"))
+
+    def test_dispatch(self):
+        self.assertIn("policy default", self.doctor()["dispatch"]["detail"])
+        found = self.doctor(["dispatch"], WAVESMITH_POLICY="no-such")
+        self.assertIn("no-such", found["dispatch"]["detail"])
+        found = self.doctor(["dispatch"], WAVESMITH_TUNING="none.db")
+        self.assertIn("none.db", found["dispatch"]["detail"])
+        (self.dir / "damaged.db").write_text("damaged" * 1000)
+        found = self.doctor(["dispatch"], WAVESMITH_TUNING="damaged.db")
+        self.assertIn("not a database", found["dispatch"]["detail"])
+
+    def test_templates_that_are_not_there(self):
+        broken = ["compiler"] + (["policy"] if not HAVE_COMPILER else [])
+        found = self.doctor(broken[:1], WAVESMITH_TEMPLATE_DIR=str(self.dir / "none"))
+        self.assertIn("none", found["compiler"]["detail"])
 
     def test_no_emulator(self):
         self.doctor(["emulator", "device"], WAVESMITH_EMULATOR_LIBRARY="/nowhere/e.so")

@@ -67,5 +67,7 @@ Status checkTracePath(std::string_view flag, std::string_view path);
 Expected<std::string> targetOfChip(std::string_view flag, std::string_view chip);
 /// Chips of a target, e.g. MI300X and MI325X for gfx942.
 Status checkChip(std::string_view flag, std::string_view chip, std::string_view target);
+/// The one that the emulator takes for a target: MI325X, MI350X.
+std::string defaultChip(std::string_view target);
 
 } // namespace wavesmith::cli

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/dispatch/tuning/TuningDatabase.h"
 #include "runtime/session/Session.h"
 #include "tools/wavesmith/Arguments.h"
 #include "tools/wavesmith/CallFlags.h"
@@ -34,6 +35,43 @@ std::string describe(const RunRequest &request, const RunReport &report) {
   return text + fmt::format("\nmodelled: {}\n", time.text());
 }
 
+/// The call as a record of a tuning database, or why it can be none: what no rule of a policy can
+/// ask for must not be mixed with what it can.
+Expected<tuning::Record> recordOf(const RunRequest &request, const std::string &chip) {
+  const AttentionProblem &problem = request.problem;
+  const auto refused = [](std::string_view why) {
+    return error(StatusCode::InvalidArgument, "--record: {}", why);
+  };
+  if (problem.lengths.size() != 1)
+    return refused("records are of one sequence; give --q-len and --kv-len");
+  if (request.splits != 0)
+    return refused("records are of calls as the planner makes them; leave --splits out");
+  if (problem.window.isOn() || problem.softCap || problem.sink)
+    return refused("records are of calls without window, soft cap and sink");
+  if (request.quantization && request.quantization->rotationQ != 0)
+    return refused("records are of calls without --rotate");
+  const bool fp8 = problem.dtype == DType::FP8;
+  if (fp8 && !request.quantization)
+    return refused("FP8 inputs are no alternative to bf16; give --quantize, which quantises these");
+  tuning::Record record;
+  record.device = chip;
+  record.target = problem.target;
+  record.headDim = fmt::format("{}x{}", problem.headDimQk, problem.headDimV);
+  record.heads = problem.heads;
+  record.kvHeads = problem.kvHeads ? problem.kvHeads : problem.heads;
+  record.causal = problem.causal;
+  record.qLen = problem.lengths.front().q;
+  record.kvLen = problem.lengths.front().kv;
+  if (fp8) {
+    record.path = policy::Path::Fp8;
+    record.scales = scalesName(request.quantization->scales);
+  }
+  record.microseconds = 1; // until it is known
+  record.toolchain = "unknown";
+  WAVESMITH_TRY(record.validate().withContext("--record"));
+  return record;
+}
+
 class Bench final : public Command {
 public:
   std::string name() const override { return "bench"; }
@@ -45,6 +83,8 @@ public:
                  "By the emulator's cycle model, from a sample of the workgroups");
     app.add_option("--chip", chip_, "MI300X, MI308X, MI325X; MI350X, MI355X")->required();
     app.add_option("--seed", seed_, "Of the inputs; default: 1");
+    app.add_option("--record", record_,
+                   "Tuning database that keeps the time, for policies (docs/policy.md)");
     app.add_option("--trace", trace_,
                    "File for ui.perfetto.dev: what the modelled waves do (docs/seeing.md)");
   }
@@ -59,6 +99,10 @@ public:
     WAVESMITH_TRY(checkChip("--chip", chip_, request.problem.target));
     if (!seed_.empty()) {
       WAVESMITH_ASSIGN(request.seed, parseSeed("--seed", seed_));
+    }
+    tuning::Record record;
+    if (!record_.empty()) {
+      WAVESMITH_ASSIGN(record, recordOf(request, chip_));
     }
     request.chip = chip_;
     request.trace = trace_;
@@ -77,6 +121,12 @@ public:
       return asEnvironment(report.status());
     if (!report->ok())
       return Status(StatusCode::EmulationFault, report->failures.front());
+    if (!record_.empty() && report->modelled) {
+      record.toolchain = tuning::toolchainId((*session)->store().toolchain());
+      record.microseconds = report->modelled->microseconds;
+      if (Status kept = tuning::writeDatabase(record_, {&record, 1}); !kept.isOk())
+        return asEnvironment(kept);
+    }
     return result(request, *report);
   }
 
@@ -89,7 +139,10 @@ private:
                    {"partials", report.partials},
                    {"flops", report.flops},
                    {"emulated", nullptr},
-                   {"modelled", nullptr}};
+                   {"modelled", nullptr},
+                   {"recorded", nullptr}};
+    if (!record_.empty() && report.modelled)
+      result.json["recorded"] = record_;
     if (report.emulated)
       result.json["emulated"] = {{"instructions", report.emulated->instructions},
                                  {"seconds", report.emulated->seconds}};
@@ -103,7 +156,7 @@ private:
   }
 
   CallFlags call_;
-  std::string chip_, seed_, trace_;
+  std::string chip_, record_, seed_, trace_;
   bool modelled_ = false;
 };
 

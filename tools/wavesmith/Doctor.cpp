@@ -17,6 +17,8 @@
 
 #include "runtime/bundle/Bundle.h"
 #include "runtime/cache/KernelStore.h"
+#include "runtime/dispatch/policy/Policy.h"
+#include "runtime/dispatch/tuning/TuningDatabase.h"
 #include "runtime/hip/HipTable.h"
 #include "runtime/provider/JitProvider.h"
 #include "runtime/spec/KernelFamily.h"
@@ -249,6 +251,28 @@ Finding checkRemote() {
           fmt::format("{}: answers in {:.1f} ms", address->text(), elapsed.count()), ""};
 }
 
+/// What decides between BF16 and FP8.
+Finding checkDispatch() {
+  const auto policy = policy::Policy::fromEnvironment();
+  if (!policy)
+    return {"dispatch", State::Broken, policy.status().message(),
+            "correct or unset WAVESMITH_POLICY"};
+  const std::string text = fmt::format("policy {}", policy->name());
+  const std::string path = env::get("WAVESMITH_TUNING");
+  if (path.empty())
+    return {"dispatch", State::Ok, text + ", no tuning database", ""};
+  const auto records = tuning::readDatabase(path);
+  if (!records)
+    return {"dispatch", State::Broken, records.status().message(),
+            "correct or unset WAVESMITH_TUNING"};
+  const std::string ours = tuning::toolchainId(Toolchain::builtin());
+  const auto usable = std::ranges::count(*records, ours, &tuning::Record::toolchain);
+  return {
+      "dispatch", State::Ok,
+      fmt::format("{}, {}: {} records, {} of this version", text, path, records->size(), usable),
+      usable > 0 ? "" : "record again: wavesmith bench --record"};
+}
+
 /// What the settings allow, and whether verification works if they ask for it. A variable that
 /// cannot be read is reported where it belongs.
 Finding checkPolicy() {
@@ -296,6 +320,7 @@ public:
     findings.push_back(checkBundles());
     findings.push_back(checkRemote());
     findings.push_back(checkPolicy());
+    findings.push_back(checkDispatch());
 
     const bool ok = std::none_of(findings.begin(), findings.end(), [](const Finding &finding) {
       return finding.state == State::Broken;

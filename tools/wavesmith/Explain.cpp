@@ -13,6 +13,8 @@
 #include "runtime/cache/KernelStore.h"
 #include "runtime/dispatch/DecisionJson.h"
 #include "runtime/dispatch/Dispatch.h"
+#include "runtime/dispatch/tuning/TuningDatabase.h"
+#include "runtime/support/Env.h"
 #include "runtime/support/Status.h"
 #include "tools/wavesmith/Arguments.h"
 #include "tools/wavesmith/CallFlags.h"
@@ -77,6 +79,9 @@ public:
     app.add_option(
         "--policy", policy_,
         "A preset's name or a file; default: as WAVESMITH_POLICY says, else \"default\"");
+    app.add_option("--tuning", tuning_,
+                   "Tuning database, or off; default: as WAVESMITH_TUNING says");
+    app.add_option("--chip", chip_, "Whose times count in it; default: the target's first");
     app.add_option("--path", path_, "bf16 or fp8 for every sequence, whatever the policy says");
     app.add_option("--splits", splits_,
                    "Pieces of each row block's keys: 1 to 64; default: as the target's chip asks");
@@ -92,20 +97,36 @@ public:
     WAVESMITH_ASSIGN(const Policy policy, policy_.empty()
                                               ? Policy::fromEnvironment()
                                               : withFlag("--policy", Policy::named(policy_)));
-    WAVESMITH_ASSIGN(const Decisions decisions, decideSequences(request, policy));
+    Expected<KernelStoreOptions> store = KernelStoreOptions::fromEnvironment();
+    if (!store)
+      return asEnvironment(store.status());
+    KernelStore kernels(*std::move(store));
+    WAVESMITH_ASSIGN(const tuning::Tuning tuning,
+                     this->tuning(request.problem.target, kernels.toolchain()));
+    WAVESMITH_ASSIGN(const Decisions decisions,
+                     decideSequences(request, policy, tuning.crossovers()));
     LaunchList list;
     if (decisions.of(Path::Refuse).empty()) {
       WAVESMITH_ASSIGN(const DispatchPlan plan, planDispatch(request, decisions, options));
       list = plan.list();
     }
-    Expected<KernelStoreOptions> store = KernelStoreOptions::fromEnvironment();
-    if (!store)
-      return asEnvironment(store.status());
-    KernelStore kernels(*std::move(store));
     return describe(policy, decisions, list, kernels);
   }
 
 private:
+  Expected<tuning::Tuning> tuning(const std::string &target, const Toolchain &toolchain) const {
+    std::string chip = chip_;
+    if (chip.empty())
+      chip = defaultChip(target);
+    else
+      WAVESMITH_TRY(checkChip("--chip", chip, target));
+    const std::string path = tuning_.empty() ? env::get("WAVESMITH_TUNING") : tuning_;
+    Expected<tuning::Tuning> tuning = tuning::tuningFor(path == "off" ? "" : path, chip, toolchain);
+    if (!tuning)
+      return tuning.status().withContext(tuning_.empty() ? "WAVESMITH_TUNING" : "--tuning");
+    return tuning;
+  }
+
   Expected<DispatchRequest> request() const {
     DispatchRequest request;
     AttentionProblem &problem = request.problem;
@@ -211,7 +232,7 @@ private:
   }
 
   std::string target_, headDim_ = "192x128", heads_ = "12", kvHeads_, qLen_, context_, lens_,
-                       scales_ = "none", rotate_, policy_, path_, splits_;
+                       scales_ = "none", rotate_, policy_, tuning_, chip_, path_, splits_;
   ScoreFlags scores_;
   bool causal_ = false, fp8Context_ = false;
 };

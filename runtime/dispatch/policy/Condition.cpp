@@ -45,6 +45,11 @@ const std::array kVariables = {
 
 } // namespace
 
+std::span<const std::string_view> crossoverNames() {
+  static constexpr std::array kNames = {kFp8QLen, kFp8ContextLen};
+  return kNames;
+}
+
 std::string toText(const Value &value) {
   if (const auto *flag = std::get_if<bool>(&value))
     return *flag ? "true" : "false";

@@ -42,10 +42,16 @@ struct Variable {
 std::span<const Variable> variables();
 const Variable *findVariable(std::string_view name); ///< null when unknown
 
+/// What thresholds can be looked up as: the length from which on FP8 is faster.
+inline constexpr std::string_view kFp8QLen = "fp8_q_len";             ///< in query tokens
+inline constexpr std::string_view kFp8ContextLen = "fp8_context_len"; ///< in keys before them
+std::span<const std::string_view> crossoverNames();
+
 /// Where a tuning database has a measured (or modelled) threshold for the device.
 struct Crossover {
+  static constexpr std::int64_t kNever = INT64_MAX; ///< no length is large enough
   std::int64_t value;
-  std::string source; ///< "measured on MI325X, 12 heads"
+  std::string source; ///< "FP8 is faster from 2048: modelled on MI325X, ..."
 };
 using Crossovers =
     std::function<std::optional<Crossover>(std::string_view name, const Values &values)>;

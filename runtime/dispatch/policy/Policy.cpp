@@ -32,6 +32,8 @@ std::set<Value> turningPoints(const Variable &variable, const std::vector<Rule> 
       if (condition.test == Condition::Test::OneOf)
         continue;
       const std::int64_t limit = condition.limit(values, crossovers, source);
+      if (limit == Crossover::kNever)
+        continue; // nothing gets there
       points.insert(limit);
       if (limit > 0)
         points.insert(limit - 1);

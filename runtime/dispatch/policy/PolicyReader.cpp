@@ -50,6 +50,9 @@ Expected<Threshold> readThreshold(const Variable &variable, const JsonValue &jso
   if (json.raw().is_object()) {
     WAVESMITH_TRY(json.expectObject({"crossover", "default"}));
     WAVESMITH_ASSIGN(threshold.crossover, text(json, "crossover", kMaxName));
+    if (std::ranges::find(crossoverNames(), threshold.crossover) == crossoverNames().end())
+      return json.at("crossover")
+          .wrong(fmt::format("want one of: {}", fmt::join(crossoverNames(), ", ")));
     WAVESMITH_ASSIGN(number, json.required("default"));
   }
   WAVESMITH_ASSIGN(const Value value, readValue(variable, number));

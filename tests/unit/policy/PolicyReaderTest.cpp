@@ -95,8 +95,11 @@ TEST(PolicyReader, RefusesBadConditions) {
               HasSubstr("when.target: want one of: gfx942, gfx950, is \"gfx90a\""));
   EXPECT_THAT(refusal(withCondition(R"("scales": "static", "scales": "none")")),
               HasSubstr("the name \"scales\" is given twice"));
-  EXPECT_THAT(refusal(withCondition(R"("q_len": {"below": {"crossover": "x"}})")),
+  EXPECT_THAT(refusal(withCondition(R"("q_len": {"below": {"crossover": "fp8_q_len"}})")),
               HasSubstr("\"default\" is missing"));
+  EXPECT_THAT(
+      refusal(withCondition(R"("q_len": {"below": {"crossover": "fp8_qlen", "default": 1}})")),
+      HasSubstr("crossover: want one of: fp8_q_len, fp8_context_len, is \"fp8_qlen\""));
   EXPECT_THAT(refusal(withCondition(R"("q_len": {"below": {"default": 1}})")),
               HasSubstr("\"crossover\" is missing"));
 }

@@ -118,6 +118,14 @@ TEST(Policy, MeasuredCrossoversReplaceTheConstant) {
   EXPECT_EQ(decision.flips.front().value, "3000");
   values.qLen = 3000;
   EXPECT_EQ(policy->decide(values, measured).path, Path::Fp8);
+  // Where FP8 is never faster, no length is offered as a way to it.
+  const Crossovers never = [](std::string_view, const Values &) {
+    return std::optional(Crossover{Crossover::kNever, "measured"});
+  };
+  const Decision stays = policy->decide(values, never);
+  EXPECT_EQ(stays.path, Path::Bf16);
+  for (const Flip &flip : stays.flips)
+    EXPECT_NE(flip.variable, "q_len");
 }
 
 TEST(Policy, ComesFromTheEnvironment) {

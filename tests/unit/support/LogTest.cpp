@@ -48,7 +48,8 @@ TEST_F(LogTest, BadSettingsNameTheWord) {
 TEST_F(LogTest, AnUnknownAreaIsNamedWithTheKnownOnes) {
   const Status status = log::configure("info,cash=trace");
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
-  for (const char *word : {"cash=trace", "cache", "hip", "jit", "lock"})
+  for (const char *word :
+       {"cash=trace", "bundle", "cache", "hip", "jit", "lock", "remote", "tuning", "verify"})
     EXPECT_NE(status.message().find(word), std::string::npos) << status.message();
 }
 
