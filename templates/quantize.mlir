@@ -2,8 +2,8 @@
 // CHECK: tile.kernel @quantize
 
 // x to FP8 (e4m3, the target's format): y = x / descale[head], to nearest even, saturating; NaN stays
-// NaN. saturated[head] grows by the number of elements beyond the largest value. x / descale is
-// x * (1 / descale) in float32, each of them rounded.
+// NaN. x / descale is x * (1 / descale) in float32, each of them rounded. saturated[head] grows by
+// the number of elements beyond the largest value, but for what roundings may have added to it.
 //
 // With `dynamic`, descale[head] = amax[head] / largest value is made and stored here, of the maximum
 // that the kernel amax found; a maximum of 0 gives 1. With `rotation` rows are rotated first: signs
@@ -39,6 +39,9 @@ tile.kernel @quantize(
   %one = arith.constant 1.0 : f32
   %smallest = arith.constant 0x00800000 : f32 // the smallest whose inverse is finite
   %largest = tile.largest output
+  // x / descale was rounded three times on its way: a maximum that made its descale is none.
+  %slack = arith.constant 0x3F800004 : f32 // 1 + 2^-21
+  %most = arith.mulf %largest, %slack : f32
 
   %head = tile.group y
   %d = tile.if dynamic -> (f32) {
@@ -74,7 +77,7 @@ tile.kernel @quantize(
     }
     %beyond = tile.map(%e = %scaled) : (!row) -> !flags {
       %size = math.absf %e : f32
-      %over = arith.cmpf ogt, %size, %largest : f32
+      %over = arith.cmpf ogt, %size, %most : f32
       %r = arith.select %over, %c1, %c0 : i32
       tile.yield %r : i32
     }

@@ -46,8 +46,7 @@ struct QuantizedTensor {
   std::uint64_t descale = 0; ///< float32 [heads], or [1] of scales Unit; not with scales Given
   std::uint64_t amax = 0;    ///< float32 [heads], or [1] if shared; with scales Dynamic only
   std::uint64_t saturated = 0; ///< uint64 [heads], unless the caller has them: elements that the
-                               ///< last launch found beyond the largest code; the tensor's own
-                               ///< maximum may by rounding be one
+                               ///< last launch found beyond the largest code
 };
 
 /// What a plan does of it all. A context pass quantises its queries once for many calls: the plans

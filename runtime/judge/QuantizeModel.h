@@ -2,6 +2,7 @@
 // What the quantisers must compute, bit for bit: e4m3 by searching its 256 values, the rotation as
 // the dialect describes it. Shares nothing with the emulator or the compiler but the signs.
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -15,6 +16,8 @@ public:
   explicit Fp8Model(const std::string &target);
 
   float largest() const { return largest_; }
+  /// Whether a scaled element counts as saturated: not for what its rounding may have added.
+  bool saturates(float scaled) const { return std::abs(scaled) > largest_ * (1 + 0x1p-21f); }
   double decode(std::uint8_t code) const;
   /// To nearest, ties to the even code, saturating; NaN to the NaN without a sign.
   std::uint8_t encode(float value) const;

@@ -237,7 +237,7 @@ Status verifyQuantizer(RowRun &run, int variant) {
       const std::vector<float> row = inputs.row(token, head, seed, 0);
       for (std::size_t i = 0; i < row.size(); ++i) {
         const float scaled = row[i] * inverse;
-        expectedSaturated += std::abs(scaled) > model.largest();
+        expectedSaturated += model.saturates(scaled);
         const std::uint8_t code = y.at<std::uint8_t>(token, head)[i];
         if (code != model.encode(scaled))
           return wrong("token {} head {} element {} is {:#04x}, want {:#04x}", token, head, i, code,

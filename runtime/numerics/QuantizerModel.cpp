@@ -143,6 +143,7 @@ ModelledCodes modelCodes(const HostTensor &input, std::uint32_t rotation, Fp8For
                            std::vector<std::uint64_t>(static_cast<std::size_t>(shape.heads))};
   std::vector<std::atomic<std::uint64_t>> beyond(static_cast<std::size_t>(shape.heads));
   const auto largest = static_cast<float>(fp8Largest(format));
+  const float most = largest * (1 + 0x1p-21f); // as templates/quantize.mlir says
   forBlocks(input, rotation,
             [&](std::int64_t head, std::int64_t begin, std::int64_t end, const Rotator &rotator) {
               const float inverse =
@@ -154,7 +155,7 @@ ModelledCodes modelCodes(const HostTensor &input, std::uint32_t rotation, Fp8For
                 auto *codes = result.codes.at<std::uint8_t>(row, head);
                 for (std::int64_t i = 0; i < shape.dim; ++i) {
                   const float scaled = elements[static_cast<std::size_t>(i)] * inverse;
-                  over += std::abs(scaled) > largest;
+                  over += std::abs(scaled) > most;
                   codes[i] = codeOf(scaled, format);
                 }
               }

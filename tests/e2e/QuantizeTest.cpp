@@ -71,7 +71,7 @@ Expected8 quantizeModel(const Fp8Model &model, std::span<const float> row, float
   for (const float value : row) {
     const float scaled = value * inverse;
     result.codes.push_back(model.encode(scaled));
-    result.saturated += std::abs(scaled) > model.largest();
+    result.saturated += model.saturates(scaled);
   }
   return result;
 }
@@ -359,6 +359,19 @@ double dot(std::span<const float> a, std::span<const float> b) {
   for (std::size_t i = 0; i < a.size(); ++i)
     sum += static_cast<double>(a[i]) * b[i];
   return sum;
+}
+
+TEST(Saturation, AMaximumThatMadeItsScaleIsNone) {
+  for (const std::string target : {"gfx942", "gfx950"}) {
+    const Fp8Model model(target);
+    for (int exponent = -30; exponent <= 30; exponent += 5)
+      for (int mantissa = 0; mantissa < 128; ++mantissa) { // every bf16
+        const float amax = std::ldexp(1 + static_cast<float>(mantissa) / 128, exponent);
+        const float inverse = 1.0f / descaleModel(model, amax);
+        EXPECT_FALSE(model.saturates(amax * inverse)) << target << " " << amax;
+        EXPECT_TRUE(model.saturates(std::nextafter(amax, 1e38f) * inverse * 1.000001f));
+      }
+  }
 }
 
 /// The model is the kernel's arithmetic (the tests above), so its rotated rows are the kernel's.
