@@ -60,13 +60,24 @@ def cell(lines: list[dict], metric: str) -> str:
 
 
 def load(paths) -> dict:
-    """(distribution, depth of a needle) -> method -> keys -> lines, one for each seed."""
+    """(distribution, depth of a needle) -> method -> keys -> lines, one for each seed.
+
+    Results of other kernels, or of a seed for the second time, are no further samples.
+    """
     groups = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    kinds, seen = {}, set()
     for path in paths:
         for text in path.read_text().splitlines():
             line = json.loads(text)
             depth = line.get("depth") if line["distribution"] == "needle" else None
             method = (line["scales"], line["rotated"])
+            kind = (line.get("target"), line.get("head_dim"))
+            if kinds.setdefault((line["distribution"], depth), kind) != kind:
+                raise SystemExit(f"{path}: results of {kind} beside others of {line['distribution']}")
+            key = (line["distribution"], depth, method, line["keys"], line["seed"])
+            if key in seen:
+                raise SystemExit(f"{path}: {key} is there twice")
+            seen.add(key)
             groups[line["distribution"], depth][method][line["keys"]].append(line)
     return groups
 
