@@ -2,7 +2,7 @@
 // host, what is refused, what a shard says.
 
 #include <cmath>
-#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
@@ -22,9 +22,8 @@ class Calibration : public Results {
 protected:
   void SetUp() override {
     Results::SetUp();
-    directory = ::testing::TempDir() + "wavesmith-collector";
-    std::filesystem::remove_all(directory);
-    std::filesystem::create_directory(directory);
+    directory = ::testing::TempDir() + "wavesmith-collector-XXXXXX";
+    ASSERT_NE(mkdtemp(directory.data()), nullptr);
   }
   void TearDown() override {
     std::filesystem::remove_all(directory);

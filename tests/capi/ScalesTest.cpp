@@ -2,6 +2,7 @@
 // them, what is refused.
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include "runtime/scales/Artifact.h"
@@ -17,12 +18,14 @@ class CalibratedScales : public Results {
 protected:
   void SetUp() override {
     Results::SetUp();
-    path = ::testing::TempDir() + "wavesmith-scales.safetensors";
+    directory = ::testing::TempDir() + "wavesmith-scales-XXXXXX";
+    ASSERT_NE(mkdtemp(directory.data()), nullptr);
+    path = directory + "/scales.safetensors";
     const Status written = artifact().write(path);
     ASSERT_TRUE(written.isOk()) << written.message();
   }
   void TearDown() override {
-    std::filesystem::remove(path);
+    std::filesystem::remove_all(directory);
     Results::TearDown();
   }
 
@@ -76,7 +79,7 @@ protected:
     return options;
   }
 
-  std::string path;
+  std::string directory, path;
 };
 
 std::vector<float> readFloats(const float *from, std::size_t count) {
