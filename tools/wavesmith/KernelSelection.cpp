@@ -98,10 +98,14 @@ void addOnce(std::vector<KernelSpec> &specs, KernelSpec spec) {
 } // namespace
 
 void KernelSelection::declare(CLI::App &app) {
+  std::vector<std::string_view> names;
+  for (const RowKernel &kernel : rowKernels())
+    names.push_back(kernel.name);
   app.add_option("--targets", targets_, "gfx942,gfx950")->required();
   app.add_option("--kernels", kernels_,
-                 "attention, or kernels around it in all their variants: combine_splits, "
-                 "merge_states, quantize, quantize_concat, amax, work_list; or all of them")
+                 fmt::format("attention, or kernels around it in all their variants: {}; or all of "
+                             "them",
+                             fmt::join(names, ", ")))
       ->default_val("attention");
   app.add_option("--rotation", rotation_, "Seed of the quantisers' rotation; 0: none")
       ->default_val("0");
