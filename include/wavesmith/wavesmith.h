@@ -690,9 +690,9 @@ WAVESMITH_API wavesmith_status wavesmith_collector_observe(wavesmith_collector c
     const wavesmith_observation *observation, void *stream);
 
 /* Waits for the device (so not during a capture in hipStreamCaptureModeGlobal) and writes this
- * rank's shard, "fp8-scales-ppPP-tpTT.json", into a directory: whole or not at all, a former one
- * stays until then. A layer or head without a finite, positive maximum is an error that names it.
- * May be called again. */
+ * rank's shard, "fp8-scales-ppPP-tpTT.json", into a directory that exists: whole or not at all, a
+ * former one stays until then. A layer or head without a finite, positive maximum is an error that
+ * names it. May be called again. */
 WAVESMITH_API wavesmith_status wavesmith_collector_save(wavesmith_collector collector,
     const char *directory);
 

@@ -60,6 +60,7 @@ private:
     Part part;
     std::shared_ptr<Plan> amax, histogram; ///< the latter only with histograms
   };
+  static Status checkAddress(const Part &part, std::int64_t tokens);
   Expected<Measurement> plan(const Part &part, std::int64_t tokens) const;
   Expected<std::vector<Measurement>> planAll(const wavesmith_observation &seen) const;
   Status launch(const Measurement &measurement, std::size_t layer, hipStream_t stream) const;
@@ -118,9 +119,10 @@ Expected<std::shared_ptr<Collector>> Collector::create(std::shared_ptr<Context> 
   WAVESMITH_TRY(cleared(made->amax_, values * sizeof(float)));
   if (options.flags & WAVESMITH_HISTOGRAMS)
     WAVESMITH_TRY(cleared(made->counts_, values * kMagnitudeClasses * sizeof(std::uint64_t)));
-  // Compiled now and not in the middle of a forward pass.
+  // Compiled now and not in the middle of a forward pass; without rows there would be no kernel.
   const wavesmith_observation nothing{};
-  WAVESMITH_TRY(made->planAll(nothing).status());
+  for (const Part &part : made->partsOf(nothing))
+    WAVESMITH_TRY(made->plan(part, /*tokens=*/1).status());
   return made;
 }
 
@@ -144,6 +146,16 @@ std::vector<Collector::Part> Collector::partsOf(const wavesmith_observation &see
   return all;
 }
 
+Status Collector::checkAddress(const Part &part, std::int64_t tokens) {
+  const auto address = reinterpret_cast<std::uint64_t>(part.address);
+  if (tokens > 0 && address == 0)
+    return isNull("the tensor");
+  if (address % kAddressAlignment != 0)
+    return invalid("the tensor is at 0x{:x}; it must be aligned to {} bytes", address,
+                   kAddressAlignment);
+  return Status::ok();
+}
+
 Expected<Collector::Measurement> Collector::plan(const Part &part, std::int64_t tokens) const {
   wavesmith_amax rows{};
   rows.input = input_;
@@ -157,12 +169,6 @@ Expected<Collector::Measurement> Collector::plan(const Part &part, std::int64_t 
   if (part.shared && part.strides.head != 0)
     return invalid("head stride is {}; a rope that is the same for all heads has none",
                    part.strides.head);
-  const auto address = reinterpret_cast<std::uint64_t>(part.address);
-  if (tokens > 0 && address == 0)
-    return isNull("the tensor");
-  if (address % kAddressAlignment != 0)
-    return invalid("the tensor is at 0x{:x}; it must be aligned to {} bytes", address,
-                   kAddressAlignment);
   Measurement made{.part = part, .amax = nullptr, .histogram = nullptr};
   WAVESMITH_ASSIGN(made.amax, planAmax(*context_, rows));
   if (flags_ & WAVESMITH_HISTOGRAMS) {
@@ -175,6 +181,10 @@ Expected<std::vector<Collector::Measurement>>
 Collector::planAll(const wavesmith_observation &seen) const {
   std::vector<Measurement> all;
   for (const Part &part : partsOf(seen)) {
+    if (const Status status =
+            checkAddress(part, part.which == Qkv::Q ? seen.tokens_q : seen.tokens_kv);
+        !status.isOk())
+      return status.withContext(part.name);
     Expected<Measurement> made = plan(part, part.which == Qkv::Q ? seen.tokens_q : seen.tokens_kv);
     if (!made)
       return made.status().withContext(part.name);

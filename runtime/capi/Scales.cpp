@@ -123,8 +123,8 @@ void Scales::warn(std::int32_t layer, Qkv which, std::span<const std::uint64_t> 
   for (std::size_t head = 0; head < counts.size(); ++head)
     if (counts[head] >= limit_ && warned_.emplace(layer, which, head).second)
       log::warn("scales",
-                "saturated layer={} tensor={} head={} elements={} limit={} path={}: larger than "
-                "anything calibration saw",
+                "saturated layer={} tensor={} head={} elements={} limit={} path={}: beyond the "
+                "calibrated range",
                 layer, qkvName(which), head, counts[head], limit_, loaded_.path);
 }
 

@@ -233,6 +233,21 @@ TEST_F(Calibration, RotatedMaximaAreThoseOfTheQuantiser) {
   ASSERT_TRUE(ok(wavesmith_collector_destroy(collector)));
 }
 
+TEST_F(Calibration, ItsKernelsAreHadWhenItIsMade) {
+  wavesmith_context_options strict = WAVESMITH_INIT(wavesmith_context_options);
+  strict.device = WAVESMITH_DEVICE_EMULATOR;
+  strict.jit = WAVESMITH_JIT_FORBID;
+  strict.cache_directory = "off";
+  wavesmith_context own = nullptr;
+  ASSERT_TRUE(ok(wavesmith_context_create(&strict, &own)));
+  const wavesmith_calibration calibration = rank();
+  const wavesmith_collector_options how = options(calibration);
+  wavesmith_collector made = nullptr;
+  EXPECT_TRUE(
+      refused(wavesmith_collector_create(own, &how, &made), WAVESMITH_JIT_FORBIDDEN, "amax"));
+  ASSERT_TRUE(ok(wavesmith_context_destroy(own)));
+}
+
 TEST_F(Calibration, ARankWithoutLayersWritesAShardToo) {
   const wavesmith_calibration calibration = rank();
   wavesmith_collector_options none = options(calibration);
