@@ -81,6 +81,17 @@ class EngineTest(unittest.TestCase):
                               WAVESMITH_COMPILER_LIBRARY=str(BUILD / "lib/libwavesmith-compiler.so"))
         self.assertRegex(out, r"4 rows compared with float64, 0 wrong")
 
+    def test_an_installed_tree_compiles(self):
+        """Its compiler library finds LLVM where the build found it."""
+        prefix = self.dir / "prefix"
+        run = [prefix / "bin/wavesmith", "run", "--target", "gfx942", "--dtype", "bf16", "--head-dim", "64x64",
+               "--heads", "1", "--lens", "5:9", "--device", "emulator", "--verify"]
+        for command in ([CMAKE, "--install", BUILD, "--prefix", prefix], run):
+            done = subprocess.run(command, env={**self.env, "WAVESMITH_CACHE_DIR": "off"},
+                                  capture_output=True, text=True, timeout=300)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("verified", done.stdout)
+
 
 if __name__ == "__main__":
     unittest.main()
