@@ -23,7 +23,7 @@ class VerifyAll(CliTest):
         for target in self.json("targets", "targets", "--kernels")["targets"]:
             with self.subTest(target["name"]):
                 built = self.build("--targets", target["name"], *EVERY)
-                rotated = ("--kernels", "quantize,quantize_concat,amax", "--rotation", "1")
+                rotated = ("--kernels", "quantize,quantize_concat,amax,histogram", "--rotation", "1")
                 built |= self.build("--targets", target["name"], *rotated)
                 self.assertEqual(built, {k["spec_key"] for k in target["kernels"]})
 
