@@ -67,6 +67,18 @@ protected:
   std::string directory;
 };
 
+/// Of layer 3.
+wavesmith_observation observation(std::size_t tokens, const Array<std::uint16_t> &q,
+                                  const Array<std::uint16_t> &k, const Array<std::uint16_t> &v) {
+  wavesmith_observation seen = WAVESMITH_INIT(wavesmith_observation);
+  seen.layer = 3;
+  seen.tokens_q = seen.tokens_kv = static_cast<std::int64_t>(tokens);
+  seen.q = q.get();
+  seen.k = k.get();
+  seen.v = v.get();
+  return seen;
+}
+
 float largestOf(const std::vector<std::uint16_t> &values, std::size_t heads, std::size_t dim,
                 std::size_t head) {
   float largest = 0;
@@ -86,12 +98,7 @@ TEST_F(Calibration, MaximaAndHistogramsAreThoseOfEverythingShown) {
   std::vector<std::uint16_t> large = drawBf16(tokens * kRopeDim);
   large[77] = floatToBf16(-5000); // beyond the last class of the kernel
   const Array rope(large), v(drawBf16(tokens * kvHeads * kDim));
-  wavesmith_observation seen = WAVESMITH_INIT(wavesmith_observation);
-  seen.layer = 3;
-  seen.tokens_q = seen.tokens_kv = tokens;
-  seen.q = q.get();
-  seen.k = k.get();
-  seen.v = v.get();
+  wavesmith_observation seen = observation(tokens, q, k, v);
   seen.k_rope = rope.get();
   ASSERT_TRUE(ok(wavesmith_collector_observe(collector, &seen, nullptr))) << "off: a warm-up";
   EXPECT_TRUE(refused(wavesmith_collector_save(collector, directory.c_str()),
@@ -149,12 +156,7 @@ TEST_F(Calibration, ASharedRopeIsMeasuredForEveryHead) {
   const Array q(drawBf16(tokens * 2 * kQkDim)), k(drawBf16(tokens * 2 * kNopeDim)),
       v(drawBf16(tokens * 2 * kDim));
   const Array rope(std::vector<std::uint16_t>(tokens * kRopeDim, floatToBf16(48)));
-  wavesmith_observation seen = WAVESMITH_INIT(wavesmith_observation);
-  seen.layer = 3;
-  seen.tokens_q = seen.tokens_kv = tokens;
-  seen.q = q.get();
-  seen.k = k.get();
-  seen.v = v.get();
+  wavesmith_observation seen = observation(tokens, q, k, v);
   seen.k_rope = rope.get();
   wavesmith_statistics before = WAVESMITH_INIT(wavesmith_statistics), after = before;
   ASSERT_TRUE(ok(wavesmith_get_statistics(context, &before)));
@@ -177,12 +179,7 @@ TEST_F(Calibration, WhatIsNotFiniteFailsTheSaveWithHistograms) {
   std::vector<std::uint16_t> broken = drawBf16(tokens * 2 * kQkDim);
   broken[kQkDim + 5] = floatToBf16(std::numeric_limits<float>::infinity());
   const Array q(broken), k(drawBf16(tokens * kQkDim)), v(drawBf16(tokens * kDim));
-  wavesmith_observation seen = WAVESMITH_INIT(wavesmith_observation);
-  seen.layer = 3;
-  seen.tokens_q = seen.tokens_kv = tokens;
-  seen.q = q.get();
-  seen.k = k.get();
-  seen.v = v.get();
+  wavesmith_observation seen = observation(tokens, q, k, v);
   ASSERT_TRUE(ok(wavesmith_collector_observe(collector, &seen, nullptr)));
   EXPECT_TRUE(invalid(wavesmith_collector_save(collector, directory.c_str()),
                       "layer 3: q of head 1 had 1 elements that are not finite, of 576"));
@@ -197,11 +194,7 @@ TEST_F(Calibration, RotatedMaximaAreThoseOfTheQuantiser) {
   const std::size_t tokens = 5;
   const Array q(drawBf16(tokens * 2 * kQkDim)), k(drawBf16(tokens * kQkDim)),
       v(drawBf16(tokens * kDim));
-  wavesmith_observation seen = WAVESMITH_INIT(wavesmith_observation);
-  seen.tokens_q = seen.tokens_kv = tokens;
-  seen.q = q.get();
-  seen.k = k.get();
-  seen.v = v.get();
+  wavesmith_observation seen = observation(tokens, q, k, v);
   for (const std::int32_t layer : kLayers) {
     seen.layer = layer;
     ASSERT_TRUE(ok(wavesmith_collector_observe(collector, &seen, nullptr)));

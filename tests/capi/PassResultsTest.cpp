@@ -39,13 +39,7 @@ protected:
     return values;
   }
   wavesmith_attention describe(const std::int32_t *offsets) const {
-    wavesmith_attention attention = WAVESMITH_INIT(wavesmith_attention);
-    attention.dtype = WAVESMITH_BF16;
-    attention.head_dim_qk = attention.head_dim_v = kDim;
-    attention.heads = kHeads;
-    attention.flags = WAVESMITH_CAUSAL | WAVESMITH_LSE;
-    attention.batch = 1;
-    attention.cu_seqlens_q = attention.cu_seqlens_kv = offsets;
+    wavesmith_attention attention = causal(offsets, 1);
     attention.path = GetParam().path;
     attention.scales = GetParam().scales;
     return attention;

@@ -14,6 +14,7 @@
 
 namespace wavesmith::test {
 
+inline constexpr int kDim = 128, kHeads = 2;
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
 
 class Results : public testing::Test {
@@ -24,6 +25,18 @@ protected:
     ASSERT_TRUE(ok(wavesmith_context_create(&options, &context)));
   }
   void TearDown() override { EXPECT_TRUE(ok(wavesmith_context_destroy(context))); }
+
+  /// A causal call with LSE over so many sequences with these offsets.
+  static wavesmith_attention causal(const std::int32_t *offsets, std::size_t batch) {
+    wavesmith_attention attention = WAVESMITH_INIT(wavesmith_attention);
+    attention.dtype = WAVESMITH_BF16;
+    attention.head_dim_qk = attention.head_dim_v = kDim;
+    attention.heads = kHeads;
+    attention.flags = WAVESMITH_CAUSAL | WAVESMITH_LSE;
+    attention.batch = static_cast<std::int64_t>(batch);
+    attention.cu_seqlens_q = attention.cu_seqlens_kv = offsets;
+    return attention;
+  }
 
   /// Nearly normal numbers, the same everywhere.
   float draw() {
@@ -74,11 +87,25 @@ private:
   Memory memory_;
 };
 
+/// The arrays of a call and its workspace.
+inline wavesmith_attention_buffers
+buffersOf(const Array<std::uint16_t> &q, const Array<std::uint16_t> &k,
+          const Array<std::uint16_t> &v, const Array<std::uint16_t> &out, const Array<float> &lse,
+          const Memory &workspace, std::uint64_t workspaceBytes) {
+  wavesmith_attention_buffers buffers = WAVESMITH_INIT(wavesmith_attention_buffers);
+  buffers.q = q.get();
+  buffers.k = k.get();
+  buffers.v = v.get();
+  buffers.out = out.get();
+  buffers.lse = lse.get();
+  buffers.workspace = workspace.get();
+  buffers.workspace_bytes = workspaceBytes;
+  return buffers;
+}
+
 template <typename T> std::vector<T> zeros(std::size_t count) { return std::vector<T>(count); }
 
 inline double wide(std::uint16_t value) { return static_cast<double>(bf16ToFloat(value)); }
-
-inline constexpr int kDim = 128, kHeads = 2;
 
 /// Some keys' share of one row: normalised output and log-sum-exp.
 struct Part {

@@ -32,13 +32,7 @@ TEST_F(Results, APassIsAttentionOverAllKeysAtOnce) {
   for (const std::vector<std::int32_t> &cu : cuCached)
     pointers.push_back(cu.data());
 
-  wavesmith_attention attention = WAVESMITH_INIT(wavesmith_attention);
-  attention.dtype = WAVESMITH_BF16;
-  attention.head_dim_qk = attention.head_dim_v = kDim;
-  attention.heads = kHeads;
-  attention.flags = WAVESMITH_CAUSAL | WAVESMITH_LSE;
-  attention.batch = static_cast<std::int64_t>(batch);
-  attention.cu_seqlens_q = attention.cu_seqlens_kv = cuNew.data();
+  wavesmith_attention attention = causal(cuNew.data(), batch);
   // Strides of the caller's own for what is accumulated.
   attention.out.head = kDim + 8;
   attention.out.row = kHeads * (kDim + 8) + 16;
@@ -127,13 +121,7 @@ TEST_F(Results, APassIsAttentionOverAllKeysAtOnce) {
 
 TEST_F(Results, APassWithoutSegmentsIsItsLastPart) {
   const std::int32_t cu[] = {0, 40};
-  wavesmith_attention attention = WAVESMITH_INIT(wavesmith_attention);
-  attention.dtype = WAVESMITH_BF16;
-  attention.head_dim_qk = attention.head_dim_v = kDim;
-  attention.heads = kHeads;
-  attention.flags = WAVESMITH_CAUSAL | WAVESMITH_LSE;
-  attention.batch = 1;
-  attention.cu_seqlens_q = attention.cu_seqlens_kv = cu;
+  wavesmith_attention attention = causal(cu, 1);
   wavesmith_pass_options options = WAVESMITH_INIT(wavesmith_pass_options);
   options.attention = &attention;
   wavesmith_pass pass = nullptr;
@@ -150,14 +138,8 @@ TEST_F(Results, APassWithoutSegmentsIsItsLastPart) {
       again(zeros<std::uint16_t>(40 * kHeads * kDim));
   const Array lse(zeros<float>(40 * kHeads));
   const Memory workspace(std::max(passInfo.workspace_bytes, planInfo.workspace_bytes));
-  wavesmith_attention_buffers buffers = WAVESMITH_INIT(wavesmith_attention_buffers);
-  buffers.q = q.get();
-  buffers.k = k.get();
-  buffers.v = v.get();
-  buffers.out = once.get();
-  buffers.lse = lse.get();
-  buffers.workspace = workspace.get();
-  buffers.workspace_bytes = passInfo.workspace_bytes;
+  wavesmith_attention_buffers buffers =
+      buffersOf(q, k, v, once, lse, workspace, passInfo.workspace_bytes);
   ASSERT_TRUE(ok(wavesmith_pass_upload(pass, buffers.workspace, buffers.workspace_bytes, nullptr)));
   ASSERT_TRUE(ok(wavesmith_pass_finish(pass, &buffers, nullptr)));
   EXPECT_TRUE(invalid(wavesmith_pass_segment(pass, 0, &buffers, nullptr), "segment is 0", "has 0"));
@@ -175,12 +157,7 @@ TEST_F(Results, OneGraphServesEveryBatchWithinItsBounds) {
   const std::vector<std::vector<std::int32_t>> batches = {
       {0, 300, 301, 340}, {0, 0, 17, 17}, {0, 256, 300, 310}};
   constexpr std::size_t kMost = 340, kElements = kMost * kHeads * kDim;
-  wavesmith_attention attention = WAVESMITH_INIT(wavesmith_attention);
-  attention.dtype = WAVESMITH_BF16;
-  attention.head_dim_qk = attention.head_dim_v = kDim;
-  attention.heads = kHeads;
-  attention.flags = WAVESMITH_CAUSAL | WAVESMITH_LSE;
-  attention.batch = 3;
+  wavesmith_attention attention = causal(nullptr, 3);
   attention.lse_head_stride = kMost;
   attention.lengths = WAVESMITH_LENGTHS_ON_DEVICE;
   attention.max_total_q = attention.max_total_kv = kMost;
@@ -192,14 +169,8 @@ TEST_F(Results, OneGraphServesEveryBatchWithinItsBounds) {
   const Array lse(zeros<float>(kMost * kHeads)), expectedLse(zeros<float>(kMost * kHeads));
   const Array offsets(batches[0]);
   const Memory workspace(std::max<std::size_t>(info.workspace_bytes, 1 << 20));
-  wavesmith_attention_buffers buffers = WAVESMITH_INIT(wavesmith_attention_buffers);
-  buffers.q = q.get();
-  buffers.k = k.get();
-  buffers.v = v.get();
-  buffers.out = out.get();
-  buffers.lse = lse.get();
-  buffers.workspace = workspace.get();
-  buffers.workspace_bytes = info.workspace_bytes;
+  wavesmith_attention_buffers buffers =
+      buffersOf(q, k, v, out, lse, workspace, info.workspace_bytes);
   EXPECT_TRUE(invalid(wavesmith_launch_attention(plan, &buffers, nullptr), "null"))
       << "the offsets are missing";
   buffers.cu_seqlens_q = buffers.cu_seqlens_kv = offsets.get();

@@ -72,13 +72,7 @@ TEST_F(Results, QuantisedRowsAreThoseOfTheirMaxima) {
 TEST_F(Results, QuantisedByTheCallIsQuantisedByHand) {
   const std::int32_t cu[] = {0, 40, 110};
   const std::size_t tokens = 110, elements = tokens * kHeads * kDim;
-  wavesmith_attention attention = WAVESMITH_INIT(wavesmith_attention);
-  attention.dtype = WAVESMITH_BF16;
-  attention.head_dim_qk = attention.head_dim_v = kDim;
-  attention.heads = kHeads;
-  attention.flags = WAVESMITH_CAUSAL | WAVESMITH_LSE;
-  attention.batch = 2;
-  attention.cu_seqlens_q = attention.cu_seqlens_kv = cu;
+  wavesmith_attention attention = causal(cu, 2);
   attention.splits = 1;
   attention.path = WAVESMITH_PATH_FP8;
   attention.scales = WAVESMITH_SCALES_DYNAMIC;

@@ -126,13 +126,8 @@ TEST_F(CalibratedScales, WhatSaturatesIsCountedForEachHeadAndWarnedOfOnce) {
 
   const std::int32_t cu[] = {0, 40, 70};
   const std::size_t tokens = 70, elements = tokens * kHeads * kDim;
-  wavesmith_attention attention = WAVESMITH_INIT(wavesmith_attention);
-  attention.dtype = WAVESMITH_BF16;
-  attention.head_dim_qk = attention.head_dim_v = kDim;
-  attention.heads = kHeads;
-  attention.flags = WAVESMITH_CAUSAL | WAVESMITH_LSE | WAVESMITH_COUNT_SATURATED;
-  attention.batch = 2;
-  attention.cu_seqlens_q = attention.cu_seqlens_kv = cu;
+  wavesmith_attention attention = causal(cu, 2);
+  attention.flags |= WAVESMITH_COUNT_SATURATED;
   attention.path = WAVESMITH_PATH_FP8;
   attention.scales = WAVESMITH_SCALES_STATIC;
   attention.rotation = layer.rotation;
@@ -149,14 +144,8 @@ TEST_F(CalibratedScales, WhatSaturatesIsCountedForEachHeadAndWarnedOfOnce) {
   const Array out(zeros<std::uint16_t>(elements));
   const Array lse(zeros<float>(tokens * kHeads));
   const Memory workspace(info.workspace_bytes);
-  wavesmith_attention_buffers buffers = WAVESMITH_INIT(wavesmith_attention_buffers);
-  buffers.q = q.get();
-  buffers.k = k.get();
-  buffers.v = v.get();
-  buffers.out = out.get();
-  buffers.lse = lse.get();
-  buffers.workspace = workspace.get();
-  buffers.workspace_bytes = info.workspace_bytes;
+  wavesmith_attention_buffers buffers =
+      buffersOf(q, k, v, out, lse, workspace, info.workspace_bytes);
   buffers.descale_q = layer.descale_q;
   buffers.descale_k = layer.descale_k;
   buffers.descale_v = layer.descale_v;
