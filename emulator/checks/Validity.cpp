@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "emulator/machine/Handlers.h"
 #include "emulator/machine/Machine.h"
@@ -34,10 +36,14 @@ u32 filling(int round, u32 seed) {
 /// Registers have the seeds below it, origins of kept guesses those from it on.
 constexpr u32 kFirstOrigin = 4096;
 
-/// A register's content in a round, where it is undefined: kept, or the register's own filling.
+/// A register's content in a round, where it is undefined: kept, or the register's own filling. In
+/// the further rounds from kFillings on the latter, whatever is kept.
 class Guess {
 public:
-  Guess(const Wave &wave, int key, int round) : pattern_(filling(round, static_cast<u32>(key))) {
+  Guess(const Wave &wave, int key, int round)
+      : pattern_(filling(round < kFillings ? round : round - kGuesses, static_cast<u32>(key))) {
+    if (round >= kFillings)
+      return;
     if (const auto kept = wave.guesses.find(key); kept != wave.guesses.end())
       lanes_ = kept->second->lanes[round - 1];
   }
@@ -54,9 +60,21 @@ void keepGuesses(Wave &wave, int key) {
   if (kept)
     return;
   kept = std::make_unique<Guesses>();
-  const u32 seed = kFirstOrigin + wave.guessSeed++;
+  const u32 seed = kept->origin = kFirstOrigin + wave.guessSeed++;
   for (int round = 1; round < kFillings; ++round)
     std::fill_n(kept->lanes[round - 1], kLanes, filling(round, seed));
+}
+
+/// Whether undefined registers have what was kept, and no bits in common: then anything may be in
+/// them, also what their guesses leave out. 5 ^ u is kept as 5, ~5 and so on, never as 0.
+bool mayHoldAnything(const Wave &wave, std::span<const int> undefined) {
+  std::vector<u32> origins;
+  for (int key : undefined)
+    if (const auto kept = wave.guesses.find(key); kept != wave.guesses.end())
+      origins.push_back(kept->second->origin);
+  std::ranges::sort(origins);
+  return origins.size() == 1 || (!origins.empty() && origins.front() != 0 &&
+                                 std::ranges::adjacent_find(origins) == origins.end());
 }
 
 /// Does a bit of the result depend on the same bit of the operands alone?
@@ -224,20 +242,31 @@ void Machine::stepWithValidity(Wave &wave, const Inst &inst) {
   const bool keeps =
       anyUndefined && undefinedWords[0] <= 1 && undefinedWords[1] <= 1 && isBitwise(inst);
   std::vector<std::unique_ptr<Guesses>> kept(keeps ? outputs.size() : 0);
+  std::vector<int> undefined; // what guesses are kept by
+  for (const SavedVector &saved : vectors)
+    undefined.push_back(saved.reg);
+  for (auto [reg, value] : scalars)
+    undefined.push_back(Wave::kScalarGuess + reg);
   if (keeps) {
-    for (const SavedVector &saved : vectors)
-      keepGuesses(wave, saved.reg);
-    for (auto [reg, value] : scalars)
-      keepGuesses(wave, Wave::kScalarGuess + reg);
+    for (int key : undefined)
+      keepGuesses(wave, key);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       kept[i] = std::make_unique<Guesses>();
+      // The halves of a pair may have one each.
+      if (undefined.size() == 1)
+        kept[i]->origin = wave.guesses[undefined[0]]->origin;
       // Lanes that are off keep theirs.
-      if (outputs[i].vector && ~written && (wave.vectorState[outputs[i].reg] & kInvalid))
+      if (outputs[i].vector && ~written && (wave.vectorState[outputs[i].reg] & kInvalid)) {
         keepGuesses(wave, outputs[i].reg);
+        if (wave.guesses[outputs[i].reg]->origin != kept[i]->origin)
+          kept[i]->origin = 0;
+      }
     }
   }
   const Inst *next = wave.inst;
-  int rounds = anyUndefined ? kFillings : 1;
+  const int rounds = !anyUndefined                      ? 1
+                     : mayHoldAnything(wave, undefined) ? kFillings + kGuesses
+                                                        : kFillings;
   for (int round = 0; round < rounds; ++round) {
     if (round) {
       wave.inst = next;
@@ -271,7 +300,7 @@ void Machine::stepWithValidity(Wave &wave, const Inst &inst) {
           output.first[lane] = now[lane];
         else
           output.changed[lane] |= now[lane] ^ output.first[lane];
-      if (!keeps || round == 0)
+      if (!keeps || round == 0 || round >= kFillings)
         continue;
       const Guess guess(wave, output.reg, round);
       for (int lane = 0; lane < count; ++lane)

@@ -43,6 +43,7 @@ using LaneValidity = std::array<u32, kLanes>;
 inline constexpr int kGuesses = 6;
 struct Guesses {
   u32 lanes[kGuesses][kLanes];
+  u32 origin = 0; ///< of its undefined bits: registers of one share them; 0: of several
 };
 
 /// The lanes where some of `bits` are not.

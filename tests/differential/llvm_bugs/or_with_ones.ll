@@ -1,5 +1,5 @@
 ; The second element should become -1 and stays what it is.
-; Kept out: the operands of a disjunction of two 32-bit elements are hidden from the compiler.
+; Kept out: the operands of a drawn disjunction of two 32-bit elements are hidden from the compiler.
 ; WRONG: v_mov_b32_e32 v1, v1
 target triple = "amdgcn-amd-amdhsa"
 
