@@ -115,8 +115,6 @@ Expected<policy::Policy> choosePolicy(const char *field) {
 Expected<tuning::Tuning> chooseTuning(const char *field, const DeviceInfo &device,
                                       const Toolchain &toolchain) {
   WAVESMITH_ASSIGN(const std::optional<std::string> path, textOf(field, "options.tuning"));
-  if (path && *path == "off")
-    return tuning::Tuning();
   Expected<tuning::Tuning> tuning =
       tuning::tuningFor(path.value_or(env::get("WAVESMITH_TUNING")), device.name, toolchain);
   if (!tuning && !path)

@@ -68,8 +68,10 @@ Expected<AttentionPlan> planAttention(CheckedProblem checked, const PlanOptions 
   if (options.splits < 0 || options.splits > kMaxSplits)
     return error(StatusCode::InvalidArgument, "splits is {}; want 0 (automatic) to {}",
                  options.splits, kMaxSplits);
-  if (options.device && (options.device->computeUnits < 1 || options.device->xcds < 1))
-    return error(StatusCode::InvalidArgument, "the device has {} compute units on {} XCDs",
+  if (options.device &&
+      (options.device->xcds < 1 || options.device->computeUnits < options.device->xcds))
+    return error(StatusCode::InvalidArgument,
+                 "the device has {} compute units on {} XCDs; want at least one on each",
                  options.device->computeUnits, options.device->xcds);
   AttentionPlan plan;
   plan.checked = std::move(checked);

@@ -48,24 +48,9 @@ std::vector<AttentionWorkUnit> unitsOf(const Batch &batch, bool causal, std::int
   return units;
 }
 
-} // namespace
-
-Status verifyWorkList(RowRun &run, int variant) {
-  const Batch batch = variant == 0 ? Batch{{{1, 1}}, 1, 1, 1, 1}
-                                   : Batch{{{0, 7},
-                                            {255, 256},
-                                            {256, 0},
-                                            {257, 90},
-                                            {1, 1000},
-                                            {700, 300}, // fills the queries
-                                            {0, 9},     // one key too many
-                                            {1, 0}},    // one query too many
-                                           6,
-                                           3,
-                                           1469,
-                                           1661};
+/// `surplus` units more than the batch needs.
+Status verifyBatch(RowRun &run, const Batch &batch, std::int32_t surplus) {
   const bool causal = run.parameter("causal") == "true";
-  const std::int32_t surplus = variant == 0 ? 0 : 4;
   const std::int32_t blocks =
       static_cast<std::int32_t>(unitsOf(batch, causal, 0).size()) / batch.heads + surplus;
   const std::vector<AttentionWorkUnit> expected = unitsOf(batch, causal, blocks);
@@ -104,6 +89,23 @@ Status verifyWorkList(RowRun &run, int variant) {
                           [](std::byte b) { return b != kCanary; }))
     return wrong("the unit past the last was written");
   return Status::ok();
+}
+
+} // namespace
+
+Status verifyWorkList(RowRun &run, int variant) {
+  if (variant == 0)
+    return verifyBatch(run, {{{1, 1}}, 1, 1, 1, 1}, 0);
+  const auto with = [](SequenceLength last, SequenceLength beyond, std::int32_t queries) {
+    return Batch{{{0, 7}, {255, 256}, {256, 0}, {257, 90}, {1, 1000}, {700, 300}, last, beyond},
+                 6,
+                 3,
+                 queries,
+                 1661};
+  };
+  WAVESMITH_TRY(verifyBatch(run, with({0, 9}, {1, 0}, 1469), 4)); // too many of both
+  WAVESMITH_TRY(verifyBatch(run, with({0, 8}, {1, 0}, 1469), 4)); // a query too many
+  return verifyBatch(run, with({0, 8}, {1, 1}, 1470), 4);         // a key too many
 }
 
 } // namespace wavesmith::judge

@@ -2,7 +2,7 @@
 
 import unittest
 
-from cli import HAVE_COMPILER, CliTest
+from cli import ENVIRONMENT, HAVE_COMPILER, CliTest
 
 CALL = ["bench", "--modelled", "--chip", "MI308X", "--head-dim", "64x64", "--heads", "2"]
 
@@ -51,6 +51,11 @@ class Bench(CliTest):
         quantized = [*call, "fp8", "--quantize", "dynamic", "--rotate", "1"]
         self.refused([*quantized, "--lens", "8:8"], "--record", "--rotate")
         self.assertFalse((self.dir / "t.db").exists())
+        # Before anything is compiled or run.
+        cache = self.dir / "untouched"
+        lost = [*CALL, "--record", "none/t.db", "--dtype", "bf16", "--lens", "8:8"]
+        self.refused(lost, "none/t.db", code=ENVIRONMENT, WAVESMITH_CACHE_DIR=str(cache))
+        self.assertFalse(cache.exists())
 
     @unittest.skipUnless(HAVE_COMPILER, "this build has no compiler")
     def test_what_is_recorded_decides(self):

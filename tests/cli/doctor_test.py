@@ -80,6 +80,8 @@ class Doctor(CliTest):
         self.assertIn("policy default", self.doctor()["dispatch"]["detail"])
         found = self.doctor(["dispatch"], WAVESMITH_POLICY="no-such")
         self.assertIn("no-such", found["dispatch"]["detail"])
+        found = self.doctor(WAVESMITH_TUNING="off")
+        self.assertIn("no tuning database", found["dispatch"]["detail"])
         found = self.doctor(["dispatch"], WAVESMITH_TUNING="none.db")
         self.assertIn("none.db", found["dispatch"]["detail"])
         (self.dir / "damaged.db").write_text("damaged" * 1000)

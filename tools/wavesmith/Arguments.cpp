@@ -148,7 +148,7 @@ constexpr std::array kChips = {Chip{"MI300X", "gfx942"}, Chip{"MI308X", "gfx942"
 } // namespace
 
 std::string defaultChip(std::string_view target) {
-  return target == "gfx950" ? "MI350X" : "MI325X";
+  return target == "gfx950" ? "MI355X" : "MI325X";
 }
 
 Expected<std::string> targetOfChip(std::string_view flag, std::string_view chip) {

@@ -12,7 +12,7 @@
 #include "tools/wavesmith/Arguments.h"
 #include "tools/wavesmith/CallFlags.h"
 #include "tools/wavesmith/Command.h"
-#include "tools/wavesmith/Progress.h"
+#include "tools/wavesmith/RunCall.h"
 #include "tools/wavesmith/RunTable.h"
 
 namespace wavesmith::cli {
@@ -103,6 +103,9 @@ public:
     tuning::Record record;
     if (!record_.empty()) {
       WAVESMITH_ASSIGN(record, recordOf(request, chip_));
+      // What can be known of the file before the run, not after it.
+      if (const Status there = tuning::writeDatabase(record_, {}); !there.isOk())
+        return asEnvironment(there);
     }
     request.chip = chip_;
     request.trace = trace_;
@@ -110,24 +113,17 @@ public:
     request.sample = true;
     request.verify = false;
 
-    auto session = Session::create({.device = DeviceChoice::Emulator, .store = std::nullopt});
-    if (!session)
-      return asEnvironment(session.status());
-    Stage stage;
-    request.progress = [&stage](std::string_view name) { stage.enter(name); };
-    const auto report = (*session)->run(request);
-    stage.leave();
-    if (!report)
-      return asEnvironment(report.status());
-    if (!report->ok())
-      return Status(StatusCode::EmulationFault, report->failures.front());
-    if (!record_.empty() && report->modelled) {
-      record.toolchain = tuning::toolchainId((*session)->store().toolchain());
-      record.microseconds = report->modelled->microseconds;
+    WAVESMITH_ASSIGN(const std::unique_ptr<Session> session, openSession(DeviceChoice::Emulator));
+    WAVESMITH_ASSIGN(const RunReport report, runShowingStages(*session, request));
+    if (!report.ok())
+      return Status(StatusCode::EmulationFault, report.failures.front());
+    if (!record_.empty() && report.modelled) {
+      record.toolchain = tuning::toolchainId(session->store().toolchain());
+      record.microseconds = report.modelled->microseconds;
       if (Status kept = tuning::writeDatabase(record_, {&record, 1}); !kept.isOk())
         return asEnvironment(kept);
     }
-    return result(request, *report);
+    return result(request, report);
   }
 
 private:

@@ -259,7 +259,7 @@ Finding checkDispatch() {
             "correct or unset WAVESMITH_POLICY"};
   const std::string text = fmt::format("policy {}", policy->name());
   const std::string path = env::get("WAVESMITH_TUNING");
-  if (path.empty())
+  if (path.empty() || path == "off")
     return {"dispatch", State::Ok, text + ", no tuning database", ""};
   const auto records = tuning::readDatabase(path);
   if (!records)

@@ -81,7 +81,7 @@ public:
         "A preset's name or a file; default: as WAVESMITH_POLICY says, else \"default\"");
     app.add_option("--tuning", tuning_,
                    "Tuning database, or off; default: as WAVESMITH_TUNING says");
-    app.add_option("--chip", chip_, "Whose times count in it; default: the target's first");
+    app.add_option("--chip", chip_, "Whose times count in it; default: MI325X or MI355X");
     app.add_option("--path", path_, "bf16 or fp8 for every sequence, whatever the policy says");
     app.add_option("--splits", splits_,
                    "Pieces of each row block's keys: 1 to 64; default: as the target's chip asks");
@@ -121,7 +121,7 @@ private:
     else
       WAVESMITH_TRY(checkChip("--chip", chip, target));
     const std::string path = tuning_.empty() ? env::get("WAVESMITH_TUNING") : tuning_;
-    Expected<tuning::Tuning> tuning = tuning::tuningFor(path == "off" ? "" : path, chip, toolchain);
+    Expected<tuning::Tuning> tuning = tuning::tuningFor(path, chip, toolchain);
     if (!tuning)
       return tuning.status().withContext(tuning_.empty() ? "WAVESMITH_TUNING" : "--tuning");
     return tuning;

@@ -11,7 +11,7 @@
 #include "tools/wavesmith/Arguments.h"
 #include "tools/wavesmith/CallFlags.h"
 #include "tools/wavesmith/Command.h"
-#include "tools/wavesmith/Progress.h"
+#include "tools/wavesmith/RunCall.h"
 #include "tools/wavesmith/RunTable.h"
 
 namespace wavesmith::cli {
@@ -58,22 +58,15 @@ public:
 
   Expected<Result> run() override {
     WAVESMITH_ASSIGN(const DeviceChoice device, deviceChoice());
-    WAVESMITH_ASSIGN(RunRequest request, check());
-    auto session = Session::create({.device = device, .store = std::nullopt});
-    if (!session)
-      return asEnvironment(session.status());
-    Stage stage;
-    request.progress = [&stage](std::string_view name) { stage.enter(name); };
-    const auto report = (*session)->run(request);
-    stage.leave();
-    if (!report)
-      return asEnvironment(report.status());
+    WAVESMITH_ASSIGN(const RunRequest request, check());
+    WAVESMITH_ASSIGN(const std::unique_ptr<Session> session, openSession(device));
+    WAVESMITH_ASSIGN(const RunReport report, runShowingStages(*session, request));
 
     Result result;
-    result.exitCode = report->ok() ? ExitCode::Fine : ExitCode::Failed;
-    result.json = Json::parse(report->json());
-    result.json["counters"] = countersJson((*session)->store().counters());
-    result.text = describeRun(request, *report);
+    result.exitCode = report.ok() ? ExitCode::Fine : ExitCode::Failed;
+    result.json = Json::parse(report.json());
+    result.json["counters"] = countersJson(session->store().counters());
+    result.text = describeRun(request, report);
     return result;
   }
 

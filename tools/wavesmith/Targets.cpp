@@ -1,5 +1,6 @@
 // wavesmith targets: what this build can compile for, and which kernels exist.
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,11 +28,13 @@ public:
     result.text = fmt::format("{:<8} {:>10}  {:<9} {}\n", "target", "LDS", "FP8", "kernels");
     for (const Target &target : knownTargets()) {
       const std::vector<KernelSpec> specs = kernelFamily(target.name);
-      Json row = {{"name", target.name},
-                  {"lds_bytes", target.ldsBytes},
-                  {"fp8_format", fp8FormatName(target.fp8)},
-                  {"compiles", !specs.empty()},
-                  {"kernels", Json::array()}};
+      Json row = {
+          {"name", target.name},
+          {"lds_bytes", target.ldsBytes},
+          {"fp8_format", fp8FormatName(target.fp8)},
+          {"compiles", std::ranges::all_of(
+                           specs, [](const KernelSpec &spec) { return spec.validate().isOk(); })},
+          {"kernels", Json::array()}};
       result.text += fmt::format("{:<8} {:>10}  {:<9} {}\n", target.name, target.ldsBytes,
                                  fp8FormatName(target.fp8), specs.size());
       for (const KernelSpec &spec : specs) {

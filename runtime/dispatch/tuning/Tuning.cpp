@@ -85,10 +85,13 @@ Tuning::Tuning(const std::vector<Record> &records, std::string chip, std::string
   for (const Record &record : records) {
     if (record.device != chip_)
       continue;
-    if (record.toolchain == toolchain)
-      records_.push_back(record);
-    else
+    if (record.toolchain != toolchain) {
       ++otherToolchains_;
+      continue;
+    }
+    records_[{record.target, record.headDim, record.heads, record.kvHeads, record.causal}]
+        .push_back(record);
+    ++size_;
   }
 }
 
@@ -96,17 +99,18 @@ std::optional<Crossover> Tuning::crossover(std::string_view name, const Values &
   const bool overContext = name == policy::kFp8ContextLen;
   if (!overContext && name != policy::kFp8QLen)
     return std::nullopt;
+  const auto kind =
+      records_.find({values.target, values.headDim, values.heads, values.kvHeads, values.causal});
+  if (kind == records_.end())
+    return std::nullopt;
   const auto fits = [&](const Record &record) {
-    return record.target == values.target && record.headDim == values.headDim &&
-           record.heads == values.heads && record.kvHeads == values.kvHeads &&
-           record.causal == values.causal &&
-           (record.path == Path::Bf16 || record.scales == values.scales) &&
+    return (record.path == Path::Bf16 || record.scales == values.scales) &&
            (record.kvLen > record.qLen) == overContext;
   };
   for (const auto source : {Record::Source::Measured, Record::Source::Modelled}) {
     // By the number of queries, which is the length itself where there is no context.
     std::map<std::int64_t, Pairs> byQueries;
-    for (const Record &record : records_) {
+    for (const Record &record : kind->second) {
       if (record.source != source || !fits(record) || (overContext && record.qLen > values.qLen))
         continue;
       Pair &pair = overContext ? byQueries[record.qLen][record.kvLen - record.qLen]

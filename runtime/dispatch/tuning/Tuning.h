@@ -4,8 +4,10 @@
 // TuningDatabase.h.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "runtime/dispatch/policy/Policy.h"
@@ -58,11 +60,15 @@ public:
   /// For Policy::decide(); keeps a copy.
   policy::Crossovers crossovers() const;
 
-  std::size_t size() const { return records_.size(); }
+  std::size_t size() const { return size_; }
   std::size_t otherToolchains() const { return otherToolchains_; } ///< of this chip, not used
 
 private:
-  std::vector<Record> records_;
+  /// Target, head dims, heads, key/value heads, causal: policies ask often, for one at a time.
+  using Kind = std::tuple<std::string, std::string, std::int64_t, std::int64_t, bool>;
+
+  std::map<Kind, std::vector<Record>> records_;
+  std::size_t size_ = 0;
   std::string chip_;
   std::size_t otherToolchains_ = 0;
 };

@@ -41,7 +41,9 @@ public:
   static Expected<Database> open(const std::string &path, int flags) {
     Database database(path);
     sqlite3 *handle = nullptr;
-    const int result = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
+    // SQLite has names of its own that begin with a colon, such as :memory:.
+    const std::string file = path.starts_with(':') ? "./" + path : path;
+    const int result = sqlite3_open_v2(file.c_str(), &handle, flags, nullptr);
     database.handle_.reset(handle); // also of a failed call
     if (result != SQLITE_OK)
       return database.failed(result, "open");
@@ -230,7 +232,7 @@ Status writeDatabase(const std::string &path, std::span<const Record> records) {
 
 Expected<Tuning> tuningFor(const std::string &path, std::string_view deviceName,
                            const Toolchain &toolchain) {
-  if (path.empty())
+  if (path.empty() || path == "off")
     return Tuning();
   WAVESMITH_ASSIGN(const std::vector<Record> records, readDatabase(path));
   Tuning tuning(records, chipOf(deviceName), toolchainId(toolchain));

@@ -22,8 +22,8 @@ Expected<std::vector<Record>> readDatabase(const std::string &path);
 /// replaced. Makes the file when there is none; waits up to five seconds for another writer.
 Status writeDatabase(const std::string &path, std::span<const Record> records);
 
-/// A database for this device; without a path (WAVESMITH_TUNING is not set) there is nothing to
-/// know. Records of another toolchain are said in the log.
+/// A database for this device; without a path, or with "off", there is nothing to know. Records of
+/// another toolchain are said in the log.
 Expected<Tuning> tuningFor(const std::string &path, std::string_view deviceName,
                            const Toolchain &toolchain);
 

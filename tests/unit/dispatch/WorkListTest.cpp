@@ -270,9 +270,9 @@ TEST(Plan, RefusesSplitsOutOfRange) {
   for (const int splits : {-1, kMaxSplits + 1})
     EXPECT_EQ(planAttention(problemOf({{1, 1}}, false), {.splits = splits}).status().code(),
               StatusCode::InvalidArgument);
-  EXPECT_EQ(
-      planAttention(problemOf({{1, 1}}, false), {.device = DeviceShape{0, 8}}).status().code(),
-      StatusCode::InvalidArgument);
+  for (const DeviceShape shape : {DeviceShape{0, 8}, DeviceShape{8, 0}, DeviceShape{1, 8}})
+    EXPECT_EQ(planAttention(problemOf({{512, 512}}, false, 2), {.device = shape}).status().code(),
+              StatusCode::InvalidArgument);
 }
 
 } // namespace

@@ -180,7 +180,8 @@ TEST_F(TuningDatabase, OfADevice) {
   for (Record &record : records)
     record.toolchain = toolchainId(toolchain);
   ASSERT_TRUE(writeDatabase(path, records).isOk());
-  EXPECT_EQ(tuningFor("", "AMD Instinct MI325X", toolchain)->size(), 0u);
+  for (const char *none : {"", "off"})
+    EXPECT_EQ(tuningFor(none, "AMD Instinct MI325X", toolchain)->size(), 0u);
   EXPECT_EQ(tuningFor(path, "AMD Instinct MI325X", toolchain)->size(), 2u);
   EXPECT_EQ(tuningFor(path, "AMD Instinct MI300X", toolchain)->size(), 0u);
   Toolchain other = toolchain;
