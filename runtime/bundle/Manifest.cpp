@@ -35,20 +35,15 @@ std::string dump(const OrderedJson &json) {
   return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
-Expected<std::string> text(const json::Value &from, const char *name) {
-  WAVESMITH_ASSIGN(const json::Value value, from.required(name));
-  return value.text();
-}
-
 Expected<std::string> plainName(const json::Value &from, const char *name) {
-  WAVESMITH_ASSIGN(std::string value, text(from, name));
+  WAVESMITH_ASSIGN(std::string value, from.requiredText(name));
   if (!isPlainName(value))
     return from.at(name).wrong("want a name of letters, digits, '_', '-' and '.'");
   return value;
 }
 
 Expected<std::string> digest(const json::Value &from, const char *name) {
-  WAVESMITH_ASSIGN(std::string value, text(from, name));
+  WAVESMITH_ASSIGN(std::string value, from.requiredText(name));
   if (!isHex(value, 64))
     return from.at(name).wrong("want 64 hex digits");
   return value;
@@ -58,10 +53,10 @@ Expected<Toolchain> readToolchain(const json::Value &value) {
   WAVESMITH_TRY(
       value.expectObject({"template_digest", "compiler_build", "llvm_version", "environment"}));
   Toolchain toolchain;
-  WAVESMITH_ASSIGN(toolchain.templateDigest, text(value, "template_digest"));
-  WAVESMITH_ASSIGN(toolchain.compilerBuild, text(value, "compiler_build"));
-  WAVESMITH_ASSIGN(toolchain.llvmVersion, text(value, "llvm_version"));
-  WAVESMITH_ASSIGN(toolchain.environment, text(value, "environment"));
+  WAVESMITH_ASSIGN(toolchain.templateDigest, value.requiredText("template_digest"));
+  WAVESMITH_ASSIGN(toolchain.compilerBuild, value.requiredText("compiler_build"));
+  WAVESMITH_ASSIGN(toolchain.llvmVersion, value.requiredText("llvm_version"));
+  WAVESMITH_ASSIGN(toolchain.environment, value.requiredText("environment"));
   return toolchain;
 }
 
@@ -72,7 +67,7 @@ Expected<BundleEntry> readEntry(const json::Value &value) {
   WAVESMITH_ASSIGN(entry.kernel, plainName(value, "name"));
   WAVESMITH_ASSIGN(entry.file, plainName(value, "file"));
   WAVESMITH_ASSIGN(entry.target, plainName(value, "target"));
-  WAVESMITH_ASSIGN(entry.specText, text(value, "spec"));
+  WAVESMITH_ASSIGN(entry.specText, value.requiredText("spec"));
   WAVESMITH_ASSIGN(entry.specKey, digest(value, "spec_key"));
   WAVESMITH_ASSIGN(entry.buildKey, digest(value, "build_key"));
   WAVESMITH_ASSIGN(entry.sha256, digest(value, "sha256"));

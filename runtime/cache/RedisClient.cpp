@@ -141,6 +141,9 @@ bool RedisClient::supported() { return true; }
 
 Expected<RedisClient> RedisClient::connect(const RedisAddress &address,
                                            std::chrono::milliseconds timeout) {
+  // hiredis takes a negative time for no limit.
+  if (timeout.count() <= 0)
+    return error(StatusCode::Timeout, "connect to {}: no time is left", address.text());
   const Clock::time_point deadline = Clock::now() + timeout;
   const auto left = [&] {
     return std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());

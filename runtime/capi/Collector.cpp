@@ -68,8 +68,12 @@ private:
   std::size_t valueOf(std::size_t layer, Qkv which) const;
   LayerMaxima maximaOf(std::size_t layer, std::span<const float> amax,
                        std::span<const std::uint64_t> counts) const;
+  /// Tokens that a layer was shown.
+  struct Shown {
+    std::uint64_t q, kv;
+  };
   /// Histograms count everything that was shown but what is not finite.
-  Status checkFinite(std::size_t layer, const LayerMaxima &maxima) const;
+  Status checkFinite(const LayerMaxima &maxima, const Shown &tokens) const;
 
   std::shared_ptr<Context> context_;
   Rank rank_;
@@ -242,9 +246,9 @@ Status Collector::observe(const wavesmith_observation &seen, hipStream_t stream)
   for (const Measurement &measurement : measurements)
     WAVESMITH_TRY(launch(measurement, place, stream));
   layers_[place]->tokensQ.fetch_add(static_cast<std::uint64_t>(seen.tokens_q),
-                                    std::memory_order_relaxed);
+                                    std::memory_order_release);
   layers_[place]->tokensKv.fetch_add(static_cast<std::uint64_t>(seen.tokens_kv),
-                                     std::memory_order_relaxed);
+                                     std::memory_order_release);
   return Status::ok();
 }
 
@@ -275,12 +279,11 @@ LayerMaxima Collector::maximaOf(std::size_t layer, std::span<const float> amax,
   return maxima;
 }
 
-Status Collector::checkFinite(std::size_t layer, const LayerMaxima &maxima) const {
+Status Collector::checkFinite(const LayerMaxima &maxima, const Shown &tokens) const {
   for (const Qkv which : kQkv) {
-    const auto &tokens = which == Qkv::Q ? layers_[layer]->tokensQ : layers_[layer]->tokensKv;
     const int dim = which == Qkv::V ? rank_.run.headDimV : rank_.run.headDimQk;
     const std::uint64_t shown =
-        tokens.load(std::memory_order_relaxed) * static_cast<std::uint64_t>(dim);
+        (which == Qkv::Q ? tokens.q : tokens.kv) * static_cast<std::uint64_t>(dim);
     const std::vector<MagnitudeHistogram> &heads = maxima.histograms[which];
     for (std::size_t head = 0; head < heads.size(); ++head) {
       std::uint64_t counted = 0;
@@ -297,6 +300,11 @@ Status Collector::checkFinite(std::size_t layer, const LayerMaxima &maxima) cons
 Status Collector::save(const std::string &directory) {
   std::vector<float> amax(amax_.size() / sizeof(float));
   std::vector<std::uint64_t> counts(counts_.size() / sizeof(std::uint64_t));
+  // Before the wait: what another thread shows meanwhile may be in the counts, but need not be.
+  std::vector<Shown> shown;
+  for (const std::unique_ptr<Layer> &layer : layers_)
+    shown.push_back({layer->tokensQ.load(std::memory_order_acquire),
+                     layer->tokensKv.load(std::memory_order_acquire)});
   {
     const DeviceScope scope(device().table());
     WAVESMITH_TRY(scope.status());
@@ -310,9 +318,8 @@ Status Collector::save(const std::string &directory) {
   CalibrationShard shard{.run = rank_.run, .tpRank = rank_.tp, .ppRank = rank_.pp};
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
     shard.layers.push_back(maximaOf(layer, amax, counts));
-    WAVESMITH_TRY(checkFinite(layer, shard.layers.back()));
-    const std::uint64_t tokens = layers_[layer]->tokensQ.load(std::memory_order_relaxed);
-    shard.tokens = layer == 0 ? tokens : std::min(shard.tokens, tokens);
+    WAVESMITH_TRY(checkFinite(shard.layers.back(), shown[layer]));
+    shard.tokens = layer == 0 ? shown[layer].q : std::min(shard.tokens, shown[layer].q);
   }
   return shard.write(directory + "/" + CalibrationShard::fileName(rank_.pp, rank_.tp));
 }

@@ -50,6 +50,10 @@ public:
 
   Status upload(std::uint64_t workspace, std::uint64_t bytes, hipStream_t stream) const {
     WAVESMITH_TRY(checkWorkspace(workspace, bytes));
+    if (workspaceBytes_ > 0) {
+      WAVESMITH_TRY(checkStream(device().table(), stream));
+      device().owners.set(workspace, 0); // nobody's until all parts are there
+    }
     for (const Part &part : distinct_)
       WAVESMITH_TRY(
           part.plan->upload(workspace + part.workspace, part.plan->workspaceBytes(), stream));

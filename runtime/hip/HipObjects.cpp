@@ -99,7 +99,10 @@ Status DeviceBuffer::download(std::span<std::byte> bytes, std::uint64_t offset) 
 Status DeviceBuffer::fill(std::byte value) {
   if (size_ == 0)
     return Status::ok();
-  return table_->check(table_->hipMemset(data_, std::to_integer<int>(value), size_), "hipMemset");
+  WAVESMITH_TRY(
+      table_->check(table_->hipMemset(data_, std::to_integer<int>(value), size_), "hipMemset"));
+  // It may return before, and streams that do not block do not wait for the null stream.
+  return table_->check(table_->hipStreamSynchronize(nullptr), "hipStreamSynchronize");
 }
 
 Expected<Stream> Stream::create(HipTablePtr table, unsigned flags) {

@@ -41,6 +41,11 @@ Status Value::expectObject(std::initializer_list<std::string_view> known) const 
   return Status::ok();
 }
 
+Expected<std::string> Value::requiredText(const char *key) const {
+  WAVESMITH_ASSIGN(const Value value, required(key));
+  return value.text();
+}
+
 Expected<Value> Value::required(const char *key) const {
   if (!has(key))
     return error(StatusCode::InvalidArgument, "{}: \"{}\" is missing", path_, key);

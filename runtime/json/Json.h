@@ -28,6 +28,7 @@ public:
   bool has(const char *key) const { return value_->contains(key); }
   Value at(const char *key) const { return {(*value_)[key], path_ + "." + key}; }
   Expected<Value> required(const char *key) const;
+  Expected<std::string> requiredText(const char *key) const;
   Expected<std::vector<Value>> list(const char *what) const;
   Expected<std::string> text() const;
   Expected<std::uint64_t> number(std::uint64_t low, std::uint64_t high) const;

@@ -76,11 +76,6 @@ Expected<int> readInt(const Value &from, const char *name) {
   return static_cast<int>(number);
 }
 
-Expected<std::string> readText(const Value &from, const char *name) {
-  WAVESMITH_ASSIGN(const Value value, from.required(name));
-  return value.text();
-}
-
 Expected<std::vector<float>> readFloats(const Value &from, const std::string &name) {
   WAVESMITH_ASSIGN(const Value value, from.required(name.c_str()));
   if (!value.raw().is_array())
@@ -146,7 +141,7 @@ Expected<std::vector<LayerMaxima>> readLayers(const Value &layers, bool publishe
     else
       WAVESMITH_TRY(value.expectObject({"runtime_name", "q_amax", "k_amax", "v_amax", "q_histogram",
                                         "k_histogram", "v_histogram"}));
-    WAVESMITH_ASSIGN(layer.runtimeName, readText(value, "runtime_name"));
+    WAVESMITH_ASSIGN(layer.runtimeName, value.requiredText("runtime_name"));
     for (const Qkv which : kQkv) {
       WAVESMITH_ASSIGN(layer.amax[which], readFloats(value, amaxKey(which)));
       WAVESMITH_ASSIGN(layer.histograms[which], readHistograms(value, histogramKey(which)));
@@ -161,20 +156,20 @@ Expected<std::vector<LayerMaxima>> readLayers(const Value &layers, bool publishe
 /// What both schemas say, by the same names.
 Status readCommon(const Value &root, CalibrationShard &shard) {
   CalibrationRun &run = shard.run;
-  WAVESMITH_ASSIGN(run.model, readText(root, "model"));
-  WAVESMITH_ASSIGN(run.revision, readText(root, "revision"));
-  WAVESMITH_ASSIGN(run.checkpointId, readText(root, "checkpoint_id"));
-  WAVESMITH_ASSIGN(run.calibrationId, readText(root, "calibration_id"));
+  WAVESMITH_ASSIGN(run.model, root.requiredText("model"));
+  WAVESMITH_ASSIGN(run.revision, root.requiredText("revision"));
+  WAVESMITH_ASSIGN(run.checkpointId, root.requiredText("checkpoint_id"));
+  WAVESMITH_ASSIGN(run.calibrationId, root.requiredText("calibration_id"));
   WAVESMITH_ASSIGN(run.tpSize, readInt(root, "tp_size"));
   WAVESMITH_ASSIGN(shard.tpRank, readInt(root, "tp_rank"));
   WAVESMITH_ASSIGN(run.ppSize, readInt(root, "pp_size"));
   WAVESMITH_ASSIGN(shard.ppRank, readInt(root, "pp_rank"));
-  WAVESMITH_ASSIGN(const std::string dtype, readText(root, "fp8_dtype"));
+  WAVESMITH_ASSIGN(const std::string dtype, root.requiredText("fp8_dtype"));
   const Expected<Fp8Format> fp8 = parseFp8Dtype(dtype);
   if (!fp8)
     return fp8.status().withContext(root.path());
   run.fp8 = *fp8;
-  WAVESMITH_ASSIGN(run.cacheMode, readText(root, "cache_mode"));
+  WAVESMITH_ASSIGN(run.cacheMode, root.requiredText("cache_mode"));
   WAVESMITH_ASSIGN(run.headDimQk, readInt(root, "qk_head_dim"));
   WAVESMITH_ASSIGN(run.headDimV, readInt(root, "v_head_dim"));
   WAVESMITH_ASSIGN(const Value margin, root.required("margin"));
@@ -226,7 +221,7 @@ Expected<CalibrationShard> readOurs(const Value &root) {
 
 /// The digest is over the file with the digest's own digits as zeros.
 Status checkDigest(const Value &root, std::string_view text) {
-  WAVESMITH_ASSIGN(const std::string stated, readText(root, kDigestKey.data()));
+  WAVESMITH_ASSIGN(const std::string stated, root.requiredText(kDigestKey.data()));
   std::string blank(text);
   const std::string quoted = fmt::format("\"{}\"", stated);
   const std::size_t at = blank.rfind(quoted);

@@ -99,6 +99,15 @@ TEST_F(RemoteCacheTest, TheTimeoutIsOfTheWholeCall) {
   EXPECT_EQ(remote.counters().failures, 1u);
 }
 
+TEST_F(RemoteCacheTest, NoTimeIsNoConnection) {
+  FakeRedis server(FakeRedis::honest());
+  for (const std::chrono::milliseconds none : {0ms, -2ms}) {
+    const auto client = RedisClient::connect(options(server.port()).address, none);
+    ASSERT_FALSE(client);
+    EXPECT_EQ(client.status().code(), StatusCode::Timeout);
+  }
+}
+
 TEST_F(RemoteCacheTest, AHitIsKeptOnTheDisk) {
   test::TestDirectory scratch;
   FakeRedis server(
