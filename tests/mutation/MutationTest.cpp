@@ -43,7 +43,8 @@ const std::vector<emulator::ExecutionOrder> &ordersToTry() {
 
 std::vector<std::string> kernelNames() {
   std::vector<std::string> names = referenceKernels();
-  names.insert(names.end(), {"ours_192x128_causal", "ours_64x64", "ours_gfx950_128x128_causal"});
+  names.insert(names.end(), {"ours_192x128_causal", "ours_64x64", "ours_256x256_causal",
+                             "ours_gfx950_128x128_causal"});
   return names;
 }
 
@@ -54,6 +55,12 @@ Expected<Trial> makeTrial(const std::string &name) {
   if (name == "ours_192x128_causal")
     return ourTrial(name, {.headDimQk = 192,
                            .headDimV = 128,
+                           .causal = true,
+                           .batches = {{{250, 100}}, {{150, 331}}, {{100, 230}}},
+                           .growth = 3});
+  if (name == "ours_256x256_causal")
+    return ourTrial(name, {.headDimQk = 256,
+                           .headDimV = 256,
                            .causal = true,
                            .batches = {{{250, 100}}, {{150, 331}}, {{100, 230}}},
                            .growth = 3});
