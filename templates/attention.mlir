@@ -11,7 +11,8 @@ tile.param @block_m : i32 in [256] doc "query rows of a work unit"
 tile.param @block_n : i32 in [32, 64, 128] doc "keys of one step"
 tile.param @head_dim_qk : i32 in [64, 128, 192, 256] doc "elements of a query and a key"
 tile.param @head_dim_v : i32 in [64, 128, 256] doc "elements of a value"
-tile.param @input : type in [bf16, f8E4M3FNUZ, f8E4M3FN] doc "element of q, k and v"
+tile.param @input : type in [bf16, f16, f8E4M3FNUZ, f8E4M3FN] doc "element of q, k and v"
+tile.param @output : type in [bf16, f16] doc "element of out"
 tile.param @scaled : i1 doc "q, k and v carry descales for each head (FP8)"
 tile.param @causal : i1 doc "query i sees keys j <= i + len_kv - len_q"
 tile.param @window : i1 doc "query i sees keys around i + len_kv - len_q"
@@ -23,7 +24,7 @@ tile.param @split_kv : i1 doc "units with a slot store float32 partials for comb
 // Tensors: [tokens, heads, dim], packed over sequences.
 !queries = !tile.tensor<[?, ?, head_dim_qk], input>
 !values = !tile.tensor<[?, ?, head_dim_v], input>
-!outputs = !tile.tensor<[?, ?, head_dim_v], bf16>
+!outputs = !tile.tensor<[?, ?, head_dim_v], output>
 !logs = !tile.tensor<[?, ?], f32>
 !partials = !tile.tensor<[?, block_m, head_dim_v], f32>
 !partial_logs = !tile.tensor<[?, block_m], f32>

@@ -9,15 +9,16 @@
 
 tile.param @head_dim_v : i32 in [64, 128, 256] doc "elements of a value"
 tile.param @write_lse : i1 doc "store the logarithm of each row's sum"
+tile.param @output : type in [bf16, f16] doc "element of out"
 
 !partials = !tile.tensor<[?, 256, head_dim_v], f32>
 !partial_logs = !tile.tensor<[?, 256], f32>
 // CombineUnit: first row, rows, head, first slot, slots.
 !units = !tile.tensor<[?, 8], i32>
-!outputs = !tile.tensor<[?, ?, head_dim_v], bf16>
+!outputs = !tile.tensor<[?, ?, head_dim_v], output>
 !logs = !tile.tensor<[?, ?], f32>
 !sums = !tile.tile<[head_dim_v], f32>
-!result = !tile.tile<[head_dim_v], bf16>
+!result = !tile.tile<[head_dim_v], output>
 
 tile.kernel @combine_splits(
     %partial_out: !partials,

@@ -9,7 +9,7 @@
 // lanes.
 
 tile.param @head_dim_v : i32 in [64, 128, 256] doc "elements of a value"
-tile.param @element : type in [bf16, f32] doc "element of both states and of the result"
+tile.param @element : type in [bf16, f16, f32] doc "element of both states and of the result"
 
 !states = !tile.tensor<[?, ?, head_dim_v], element>
 !logs = !tile.tensor<[?, ?], f32>

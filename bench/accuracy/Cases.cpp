@@ -35,10 +35,10 @@ Expected<Inputs> drawInputs(const Case &drawn, std::uint64_t seed) {
   inputs.q = HostTensor(checked.q, std::byte{0xff});
   inputs.k = HostTensor(checked.k, std::byte{0xff});
   inputs.v = HostTensor(checked.v, std::byte{0xff});
-  inputs.q.fillNormalBf16(seed, 0);
-  inputs.k.fillNormalBf16(seed, 1);
-  inputs.v.fillNormalBf16(seed, 2);
-  applyDistribution(drawn.distribution, checked, seed, inputs.q, inputs.k, inputs.v, drawn.depth);
+  inputs.q.fillNormal(DType::BF16, seed, 0);
+  inputs.k.fillNormal(DType::BF16, seed, 1);
+  inputs.v.fillNormal(DType::BF16, seed, 2);
+  applyDistribution(drawn.distribution, checked, seed, inputs.q, inputs.k, inputs.v, drawn.options);
   scaleHeads(inputs.q, -1);
   scaleHeads(inputs.k, 1);
   scaleHeads(inputs.v, 1);

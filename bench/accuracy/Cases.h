@@ -14,7 +14,7 @@ struct Case {
   int headDimQk = 192, headDimV = 128;
   std::int64_t heads = 4, rows = 24, keys = 4096;
   Distribution distribution = Distribution::Normal;
-  double depth = 0.5; ///< of a needle
+  DistributionOptions options{.needleDepth = 0.5};
 };
 
 struct Inputs {

@@ -2,7 +2,8 @@
 // method.
 //
 //   bench-accuracy [--target gfx942] [--head-dim 192x128] [--heads 4] [--rows 24]
-//                  [--keys 4096[,N...]] [--distribution normal] [--depth 0.5] [--seeds 1-8]
+//                  [--keys 4096[,N...]] [--distribution normal] [--depth 0.5]
+//                  [--outlier 20] [--seeds 1-8]
 //   bench-accuracy --attend    requests and tensors over stdin and stdout (Attend.h)
 
 #include <charconv>
@@ -78,15 +79,20 @@ Expected<Options> parse(int count, char **arguments) {
     } else if (name == "--distribution") {
       WAVESMITH_ASSIGN(drawn.distribution, parseDistribution(value));
     } else if (name == "--depth") {
-      WAVESMITH_ASSIGN(drawn.depth, numberOf<double>(value));
+      WAVESMITH_ASSIGN(drawn.options.needleDepth, numberOf<double>(value));
+    } else if (name == "--outlier") {
+      WAVESMITH_ASSIGN(drawn.options.outlier, numberOf<double>(value));
     } else if (name == "--seeds") {
       WAVESMITH_ASSIGN(options.seeds, pairOf<std::uint64_t>(value, '-'));
     } else {
       return error(StatusCode::InvalidArgument, "{} is no option", name);
     }
   }
-  if (!(options.drawn.depth >= 0 && options.drawn.depth < 1))
-    return error(StatusCode::InvalidArgument, "--depth {} is not in [0, 1)", options.drawn.depth);
+  const DistributionOptions &how = options.drawn.options;
+  if (!(how.needleDepth >= 0 && how.needleDepth < 1))
+    return error(StatusCode::InvalidArgument, "--depth {} is not in [0, 1)", how.needleDepth);
+  if (!(how.outlier > 0 && how.outlier <= 1e3))
+    return error(StatusCode::InvalidArgument, "--outlier {} is not in (0, 1000]", how.outlier);
   for (const std::int64_t keys : options.keys)
     if (options.drawn.rows < 1 || options.drawn.rows > keys)
       return error(StatusCode::InvalidArgument, "--rows {} is not in 1 to {}, the keys",
@@ -100,7 +106,8 @@ void print(const Case &drawn, std::uint64_t seed, const Method &method, const Me
                             {"target", drawn.target},
                             {"head_dim", fmt::format("{}x{}", drawn.headDimQk, drawn.headDimV)},
                             {"keys", drawn.keys},
-                            {"depth", drawn.depth},
+                            {"depth", drawn.options.needleDepth},
+                            {"outlier", drawn.options.outlier},
                             {"seed", seed},
                             {"scales", nameOf(method.scales)},
                             {"rotated", method.rotated},

@@ -46,7 +46,7 @@ private:
   ScopedDiagnosticHandler handler_;
 };
 
-/// The format of the inputs, as notes name it; "" for BF16.
+/// The format of FP8 inputs, as notes name it; "" for others.
 std::string inputFormat(const KernelSpec &spec) {
   const auto target = parseTarget(spec.target);
   return target && spec.attention.dtype == DType::FP8 ? std::string(fp8FormatName(target->fp8))
@@ -67,7 +67,8 @@ std::string noteJson(const KernelSpec &spec, const KernelAbi &abi, const Toolcha
 LoopExpectation expectedLoops(const AttentionSpec &attention, const ScheduleRow &schedule,
                               const TargetFacts &target) {
   const bool fp8 = attention.dtype == DType::FP8, matrixSum = schedule.rowSum == "matrix";
-  const ElementType element = fp8 ? target.fp8 : ElementType::BF16;
+  const bool f16 = attention.dtype == DType::F16;
+  const ElementType element = fp8 ? target.fp8 : f16 ? ElementType::F16 : ElementType::BF16;
   const MfmaAtom &atom = atoms(target, element).front();
   const int scores = schedule.blockN * atom.n / kWaveLanes; // of a lane in a step
   auto readsOf = [&](int headDim, int bytesOfRead) {
@@ -84,7 +85,7 @@ LoopExpectation expectedLoops(const AttentionSpec &attention, const ScheduleRow 
                       readsOf(attention.headDimV, target.transposeReads ? 8 : 16);
   // fma, max3 and exp for each score or pair, an add unless the matrix core sums, and the pairs'
   // converts.
-  const int packing = fp8 || target.packedBf16Convert ? 1 : 3;
+  const int packing = fp8 || target.packedConvert ? 1 : 3;
   expected.valuBudget =
       scores + scores / 2 + scores + (matrixSum ? 0 : scores) + packing * scores / 2;
   if (attention.softCap) // mul, exp, add, rcp

@@ -135,8 +135,12 @@ SmallVector<Value> Emitter::matrixOperands(Value bytes, const MfmaAtom &atom) {
     switch (atom.form) {
     case OperandForm::I16x4:
       return vector(4, i16());
+    case OperandForm::F16x4:
+      return vector(4, builder_.getF16Type());
     case OperandForm::BF16x8:
       return vector(8, builder_.getBF16Type());
+    case OperandForm::F16x8:
+      return vector(8, builder_.getF16Type());
     case OperandForm::I64:
       return i64();
     case OperandForm::I32x8:
@@ -154,9 +158,11 @@ SmallVector<Value> Emitter::matrixOperands(Value bytes, const MfmaAtom &atom) {
   return operands;
 }
 
-Value Emitter::packBf16(Value low, Value high, PRounding rounding) {
-  if (target_.packedBf16Convert) {
-    Type pair = vector(2, builder_.getBF16Type());
+Value Emitter::packHalves(ElementType element, Value low, Value high, PRounding rounding) {
+  assert(isHalf(element));
+  const bool f16 = element == ElementType::F16;
+  if (f16 || target_.packedConvert) {
+    Type pair = vector(2, f16 ? Type(builder_.getF16Type()) : Type(builder_.getBF16Type()));
     return bitcast(LLVM::FPTruncOp::create(builder_, pair, packVector({low, high})), i32());
   }
   // No convert to bf16: round in the integer domain, keep the high halves. Carries

@@ -11,7 +11,7 @@ using namespace mlir;
 namespace {
 /// Past every descriptor of this file, so the store is dropped.
 constexpr int kNowhere = 1 << 30;
-/// What one 16-byte store of bf16 takes.
+/// What one 16-byte store takes.
 constexpr std::size_t kRunColumns = 8;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNothing = -kInfinity; ///< logarithm of no weight
@@ -146,7 +146,8 @@ void Epilogue::storeFinal(ArrayRef<Run> runs, Value lse) {
   for (const Run &run : runs) {
     SmallVector<Value> words;
     for (std::size_t i = 0; i < run.values.size(); i += 2)
-      words.push_back(e.packBf16(run.values[i], run.values[i + 1], PRounding::NearestEven));
+      words.push_back(e.packHalves(frame_.shape().output, run.values[i], run.values[i + 1],
+                                   PRounding::NearestEven));
     e.bufferStore(e.packVector(words), resource, e.add(bytes, 2 * run.column));
   }
   if (frame_.shape().writeLse)

@@ -1,5 +1,5 @@
 #pragma once
-// The end of a unit: both halves of each row's sum combined, O divided by it, and either bf16 O
+// The end of a unit: both halves of each row's sum combined, O divided by it, and either 16-bit O
 // with the natural-log LSE, or float32 partials of the unit's slot. A row without keys gives 0 and
 // -inf, or its sink. Rows past the sequence's end and bytes between rows are never written.
 

@@ -338,8 +338,8 @@ LdsImage transposeReadImage(const MfmaAtom &atom, const Schedule &schedule, int 
   const int rowsOfLine = lineData / image.rowBytes, laneBits = log2(kWaveLanes / rowsOfLine);
   const int lines = image.rows / rowsOfLine;
   constexpr int readRows = 8;
-  if (atom.m != kBlock || atom.input != ElementType::BF16 || atom.k != 2 * readRows ||
-      lines < readRows || rowsOfLine * image.rowBytes != lineData)
+  if (atom.m != kBlock || !isHalf(atom.input) || atom.k != 2 * readRows || lines < readRows ||
+      rowsOfLine * image.rowBytes != lineData)
     return {};
   image.lineBytes = lineData + kTransposePadBytes;
   image.bufferBytes = lines * image.lineBytes;
@@ -487,7 +487,7 @@ std::string streamReason(const char *name, const LdsImage &image, const StreamWa
 std::string unsupportedReason(const KernelShape &shape, const Schedule &schedule,
                               const TargetFacts &target) {
   if (atoms(target, shape.element).empty())
-    return fmt::format("target {} multiplies no {}: want bf16 or {}", target.name,
+    return fmt::format("target {} multiplies no {}: want bf16, f16 or {}", target.name,
                        nameOf(shape.element), nameOf(target.fp8));
   constexpr std::array<std::pair<int, int>, 4> kDims{
       {{192, 128}, {128, 128}, {64, 64}, {256, 256}}};

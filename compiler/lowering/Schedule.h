@@ -15,8 +15,9 @@ namespace wavesmith::compiler {
 struct KernelShape {
   int headDimQk = 192;
   int headDimV = 128;
-  ElementType element = ElementType::BF16;
-  bool scaled = false;  ///< descales of q, k and v, for each head or for all
+  ElementType element = ElementType::BF16; ///< of q, k and v
+  ElementType output = ElementType::BF16;  ///< of out: BF16 or F16
+  bool scaled = false;                     ///< descales of q, k and v, for each head or for all
   bool causal = false;  ///< bottom-right aligned; the frame takes the limit itself
   bool writeLse = true; ///< store the natural-log LSE beside the output
   bool splitKv = false; ///< units with slot >= 0 write float32 partials

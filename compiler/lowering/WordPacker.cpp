@@ -10,8 +10,8 @@ void WordPacker::add(Value value) {
     return;
   }
   Value low = std::exchange(low_, nullptr);
-  if (bytesOf(element_) == 2) {
-    words_.push_back(emit_.packBf16(low, value, rounding_));
+  if (isHalf(element_)) {
+    words_.push_back(emit_.packHalves(element_, low, value, rounding_));
     return;
   }
   if (!half_)

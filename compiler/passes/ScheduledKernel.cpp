@@ -405,9 +405,19 @@ private:
       result_.shape.splitKv = true;
     else if (rowValue)
       storesLse_ = true;
-    else
-      storesOutput_ = true;
+    else if (failed(readOutput(store)))
+      return failure();
     result_.shape.writeLse = storesLse_;
+    return success();
+  }
+
+  LogicalResult readOutput(tile::StoreOp store) {
+    Type type = store.getTensor().getType().getElementType();
+    std::optional<ElementType> element = elementOf(type);
+    if (!element || !isHalf(*element))
+      return store.emitOpError() << "of rows as " << type << ": want bf16 or f16";
+    result_.shape.output = *element;
+    storesOutput_ = true;
     return success();
   }
 

@@ -12,7 +12,7 @@ constexpr std::array<TargetFacts, 2> kTargets{{
      .vgprsPerSimdLane = 512,
      .maxDmaBytes = 4,
      .transposeReads = false,
-     .packedBf16Convert = false,
+     .packedConvert = false,
      .permlaneSwap = false,
      .mfmaResultStates = 3,
      .fp8 = ElementType::F8E4M3Fnuz},
@@ -22,7 +22,7 @@ constexpr std::array<TargetFacts, 2> kTargets{{
      .vgprsPerSimdLane = 512,
      .maxDmaBytes = 16,
      .transposeReads = true,
-     .packedBf16Convert = true,
+     .packedConvert = true,
      .permlaneSwap = true,
      .mfmaResultStates = 4,
      .fp8 = ElementType::F8E4M3Ocp},
@@ -33,6 +33,19 @@ constexpr std::array<MfmaAtom, 1> kGfx942Bf16{{
      .op = "rocdl.mfma.f32.32x32x8bf16.1k",
      .form = OperandForm::I16x4,
      .input = ElementType::BF16,
+     .m = 32,
+     .n = 32,
+     .k = 8,
+     .passes = 8,
+     .operandRegisters = 2,
+     .accumulatorRegisters = 16},
+}};
+
+constexpr std::array<MfmaAtom, 1> kGfx942F16{{
+    {.name = "mfma_f32_32x32x8_f16",
+     .op = "rocdl.mfma.f32.32x32x8f16",
+     .form = OperandForm::F16x4,
+     .input = ElementType::F16,
      .m = 32,
      .n = 32,
      .k = 8,
@@ -59,6 +72,19 @@ constexpr std::array<MfmaAtom, 1> kGfx950Bf16{{
      .op = "rocdl.mfma.f32.32x32x16.bf16",
      .form = OperandForm::BF16x8,
      .input = ElementType::BF16,
+     .m = 32,
+     .n = 32,
+     .k = 16,
+     .passes = 8,
+     .operandRegisters = 4,
+     .accumulatorRegisters = 16},
+}};
+
+constexpr std::array<MfmaAtom, 1> kGfx950F16{{
+    {.name = "mfma_f32_32x32x16_f16",
+     .op = "rocdl.mfma.f32.32x32x16.f16",
+     .form = OperandForm::F16x8,
+     .input = ElementType::F16,
      .m = 32,
      .n = 32,
      .k = 16,
@@ -112,6 +138,8 @@ std::string_view nameOf(ElementType element) {
   switch (element) {
   case ElementType::BF16:
     return "bf16";
+  case ElementType::F16:
+    return "f16";
   case ElementType::F8E4M3Fnuz:
     return "e4m3fnuz";
   case ElementType::F8E4M3Ocp:
@@ -124,6 +152,8 @@ double largestOf(ElementType element) {
   switch (element) {
   case ElementType::BF16:
     return 0x1.fep127;
+  case ElementType::F16:
+    return 65504;
   case ElementType::F8E4M3Fnuz:
     return 240;
   case ElementType::F8E4M3Ocp:
@@ -136,6 +166,8 @@ std::uint32_t oneOf(ElementType element) {
   switch (element) {
   case ElementType::BF16:
     return 0x3f80;
+  case ElementType::F16:
+    return 0x3c00;
   case ElementType::F8E4M3Fnuz:
     return 0x40;
   case ElementType::F8E4M3Ocp:
@@ -154,14 +186,13 @@ const TargetFacts *findTarget(std::string_view name) {
 }
 
 std::span<const MfmaAtom> atoms(const TargetFacts &target, ElementType input) {
-  if (target.name == "gfx942" && input == ElementType::BF16)
-    return kGfx942Bf16;
-  if (target.name == "gfx942" && input == target.fp8)
-    return kGfx942Fp8;
-  if (target.name == "gfx950" && input == ElementType::BF16)
-    return kGfx950Bf16;
-  if (target.name == "gfx950" && input == target.fp8)
-    return kGfx950Fp8;
+  const bool newer = target.name == "gfx950";
+  if (input == ElementType::BF16)
+    return newer ? kGfx950Bf16 : kGfx942Bf16;
+  if (input == ElementType::F16)
+    return newer ? kGfx950F16 : kGfx942F16;
+  if (input == target.fp8)
+    return newer ? kGfx950Fp8 : kGfx942Fp8;
   return {};
 }
 
@@ -172,7 +203,7 @@ const MfmaAtom *rowSumAtom(const TargetFacts &target, ElementType input) {
 }
 
 const MfmaAtom *findAtom(const TargetFacts &target, std::string_view name) {
-  for (ElementType input : {ElementType::BF16, target.fp8})
+  for (ElementType input : {ElementType::BF16, ElementType::F16, target.fp8})
     for (const MfmaAtom &atom : atoms(target, input))
       if (atom.name == name)
         return &atom;

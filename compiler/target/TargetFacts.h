@@ -10,28 +10,31 @@ namespace wavesmith::compiler {
 
 inline constexpr int kWaveLanes = 64;
 
-enum class ElementType : std::uint8_t { BF16, F8E4M3Fnuz, F8E4M3Ocp };
-constexpr int bytesOf(ElementType element) { return element == ElementType::BF16 ? 2 : 1; }
-std::string_view nameOf(ElementType element); ///< "bf16", "e4m3fnuz", "e4m3"
+enum class ElementType : std::uint8_t { BF16, F16, F8E4M3Fnuz, F8E4M3Ocp };
+constexpr bool isHalf(ElementType element) {
+  return element == ElementType::BF16 || element == ElementType::F16;
+}
+constexpr int bytesOf(ElementType element) { return isHalf(element) ? 2 : 1; }
+std::string_view nameOf(ElementType element); ///< "bf16", "f16", "e4m3fnuz", "e4m3"
 /// Largest finite value and the bits of 1.
 double largestOf(ElementType element);
 std::uint32_t oneOf(ElementType element);
 
 struct TargetFacts {
-  std::string_view name;  ///< "gfx942"
-  int ldsBytes;           ///< per workgroup
-  int ldsBanks;           ///< 4-byte banks
-  int vgprsPerSimdLane;   ///< 512: VGPR + AGPR of all waves of a SIMD
-  int maxDmaBytes;        ///< widest global-to-LDS transfer of a lane
-  bool transposeReads;    ///< ds_read_*_tr_*
-  bool packedBf16Convert; ///< v_cvt_pk_bf16_f32
-  bool permlaneSwap;      ///< v_permlane32_swap_b32
-  int mfmaResultStates;   ///< wait states beyond its passes until others may use an MFMA's result
-  ElementType fp8;        ///< the FP8 format of its matrix core
+  std::string_view name; ///< "gfx942"
+  int ldsBytes;          ///< per workgroup
+  int ldsBanks;          ///< 4-byte banks
+  int vgprsPerSimdLane;  ///< 512: VGPR + AGPR of all waves of a SIMD
+  int maxDmaBytes;       ///< widest global-to-LDS transfer of a lane
+  bool transposeReads;   ///< ds_read_*_tr_*
+  bool packedConvert;    ///< v_cvt_pk_bf16_f32, v_cvt_pk_f16_f32
+  bool permlaneSwap;     ///< v_permlane32_swap_b32
+  int mfmaResultStates;  ///< wait states beyond its passes until others may use an MFMA's result
+  ElementType fp8;       ///< the FP8 format of its matrix core
 };
 
 /// The type in which an LLVM intrinsic takes one matrix operand of a lane.
-enum class OperandForm : std::uint8_t { I16x4, BF16x8, I64, I32x8 };
+enum class OperandForm : std::uint8_t { I16x4, F16x4, BF16x8, F16x8, I64, I32x8 };
 
 /// One matrix instruction D[m][n] += sum_k A[m][k] B[k][n]. Lane maps (64 lanes, h = lane / m):
 /// A: row = lane % m, k = (k/(64/m)) * h + item; B: the same with the column; D: register i holds

@@ -21,7 +21,7 @@ struct UnitReport {
   double mfmaBusy = 0, valuBusy = 0; ///< sums over the SIMDs
   double ldsBusy = 0;                ///< sum over the pairs
   double fillBusy = 0, hbmBusy = 0, hbmBytes = 0;
-  std::array<double, 4> matrixByType{}; ///< pipe clocks by OpInfo::matrixType
+  std::array<double, 5> matrixByType{}; ///< pipe clocks by OpInfo::matrixType
   bool stuck = false;                   ///< the traces ended at a barrier that never opens
   struct Line {
     u64 executed = 0, issued = 0; ///< issued: clocks of the waves' turns

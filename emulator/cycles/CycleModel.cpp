@@ -117,12 +117,13 @@ std::string boundBy(const Cost &busy, double cuClocks, double balance) {
   return best.first >= 0.5 ? best.second : "latency";
 }
 
-void setClocks(const Chip &chip, const std::array<double, 4> &matrix, CycleReport &report) {
+void setClocks(const Chip &chip, const std::array<double, 5> &matrix, CycleReport &report) {
   report.clockMhz = report.sustainedMhz = chip.clockMhz;
   report.dtype = "none";
   auto busiest = std::max_element(matrix.begin(), matrix.end()) - matrix.begin();
   if (matrix[busiest] > 0) {
-    report.dtype = busiest == 1 ? "bf16" : busiest == 2 ? "fp8" : "other";
+    constexpr const char *kNames[] = {"none", "bf16", "fp8", "other", "f16"};
+    report.dtype = kNames[busiest];
     double full = busiest == 2 ? chip.sustainedFp8Mhz : chip.sustainedBf16Mhz;
     report.sustainedMhz =
         std::min<double>(chip.clockMhz, full * (1 + chip.sustainedSlope * (1 - report.balance)));
@@ -135,7 +136,7 @@ void setClocks(const Chip &chip, const std::array<double, 4> &matrix, CycleRepor
 /// The grid, however it was found.
 struct Grid {
   Cost busy; ///< of all workgroups together
-  std::array<double, 4> matrix{};
+  std::array<double, 5> matrix{};
   Placement placement;
 };
 

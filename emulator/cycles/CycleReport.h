@@ -41,7 +41,7 @@ struct CycleReport {
   std::string boundBy; ///< mfma, valu, lds, memory, latency or balance
   double balance = 0;  ///< share of the compute units' time with a workgroup on them
 
-  std::string dtype; ///< of the matrix work: bf16, fp8, other, or none
+  std::string dtype; ///< of the matrix work: bf16, f16, fp8, other, or none
   int workgroupsPerCu = 0;
   int sampledWorkgroups = 0; ///< traced and replayed; the others are placed by their size
   std::uint64_t workgroups = 0, executed = 0; ///< of the grid, and those that were run

@@ -51,6 +51,8 @@ void describeMatrix(const Inst &inst, const Architecture &a, OpInfo &op) {
     op.accumulator = c.index;
   switch (matrixRow(*inst.row).shape.a) {
   case MatrixType::F16:
+    op.matrixType = 4;
+    break;
   case MatrixType::Bf16:
     op.matrixType = 1;
     break;

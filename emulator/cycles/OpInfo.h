@@ -49,7 +49,7 @@ struct OpInfo {
   u8 readCount = 0; ///< vector registers that LDS and memory instructions read
   u16 ldsLatency = 0;
   u16 ldsPortClk = 0;
-  u8 matrixType = 0; ///< 1 bf16 and f16, 2 8 bits and less, 3 others
+  u8 matrixType = 0; ///< 1 bf16, 2 8 bits and less, 3 others, 4 f16
 };
 
 OpInfo describe(const Inst &inst, const Architecture &architecture);

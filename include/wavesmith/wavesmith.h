@@ -194,10 +194,10 @@ typedef struct wavesmith_plan_handle *wavesmith_plan;
 WAVESMITH_API wavesmith_status wavesmith_plan_destroy(wavesmith_plan plan);
 
 enum {
-  WAVESMITH_PATH_BF16 = 1,
+  WAVESMITH_PATH_BF16 = 1, /* 16-bit inputs as they are, BF16 or F16 */
   WAVESMITH_PATH_FP8 = 2,
   WAVESMITH_PATH_ROWS = 3, /* one of the kernels around attention */
-  WAVESMITH_PATH_MIXED = 4 /* some sequences BF16, others FP8 */
+  WAVESMITH_PATH_MIXED = 4 /* some sequences as they are, others FP8 */
 };
 
 typedef struct wavesmith_plan_info {
@@ -224,7 +224,7 @@ WAVESMITH_API wavesmith_status wavesmith_plan_get_info(wavesmith_plan plan,
 /* Why one sequence of the batch takes its path. */
 typedef struct wavesmith_decision {
   size_t size;
-  int32_t path;       /* WAVESMITH_PATH_BF16 or WAVESMITH_PATH_FP8 */
+  int32_t path;       /* WAVESMITH_PATH_BF16 (16-bit inputs as they are) or WAVESMITH_PATH_FP8 */
   int32_t reserved;
   const char *rule;   /* valid as long as the plan or pass */
   const char *reason; /* one sentence for people */
@@ -292,7 +292,7 @@ typedef struct wavesmith_strides {
  *   q    [total_q, heads, head_dim_qk]        total_q = cu_seqlens_q[batch]
  *   k    [total_kv, kv_heads, head_dim_qk]    total_kv = cu_seqlens_kv[batch]
  *   v    [total_kv, kv_heads, head_dim_v]
- *   out  BF16 [total_q, heads, head_dim_v]
+ *   out  [total_q, heads, head_dim_v]         F16 for F16 inputs, else BF16
  *   lse  float32 [heads, total_q], natural logarithm, scale and descales included
  *
  * FP8: s = scale * descale_q[h] * descale_k[h_kv] * (q k^T), out = descale_v[h_kv] * (p v). A query
@@ -303,7 +303,8 @@ typedef struct wavesmith_strides {
  * (0 times NaN), one in q or k of FP8 also rows 16 away, whose sums share a matrix instruction. */
 typedef struct wavesmith_attention {
   size_t size;
-  int32_t dtype;                /* of q, k, v: WAVESMITH_BF16 or, as they are, WAVESMITH_FP8 */
+  int32_t dtype;                /* of q, k, v: WAVESMITH_BF16, WAVESMITH_F16 or, as they are,
+                                   WAVESMITH_FP8 */
   int32_t head_dim_qk;          /* 192/128, 128/128, 64/64 or 256/256 */
   int32_t head_dim_v;
   int32_t heads;                /* 1 to 128 */
@@ -323,7 +324,8 @@ typedef struct wavesmith_attention {
                                    the bits of a sequence's rows do not depend on the rest of the
                                    batch */
   int32_t path;                 /* of 16-bit inputs: 0 as the policy says for each sequence, or
-                                   WAVESMITH_PATH_BF16 or WAVESMITH_PATH_FP8 for all */
+                                   WAVESMITH_PATH_BF16 (as they are) or WAVESMITH_PATH_FP8 for
+                                   all */
   int32_t scales;               /* WAVESMITH_SCALES_... */
   uint32_t rotation;            /* FP8 path: seed below 2^31 that queries and keys are rotated
                                    with before they are quantised; 0 = none */
@@ -342,7 +344,7 @@ WAVESMITH_API wavesmith_status wavesmith_plan_attention(wavesmith_context contex
 
 /* Element (0, 0, 0) of each tensor, aligned to 16 bytes (lse and descales: 4). What a plan does not
  * use is ignored and may be null: k and v without keys, lse without WAVESMITH_LSE, descales of
- * BF16. */
+ * 16-bit inputs as they are. */
 typedef struct wavesmith_attention_buffers {
   size_t size;
   const void *q, *k, *v;
@@ -389,7 +391,7 @@ enum {
  * lse = -inf. */
 typedef struct wavesmith_merge {
   size_t size;
-  int32_t element;           /* of a, b and out: WAVESMITH_BF16 or WAVESMITH_F32 */
+  int32_t element;           /* of a, b and out: WAVESMITH_BF16, WAVESMITH_F16 or WAVESMITH_F32 */
   int32_t head_dim_v;        /* 64, 128 or 256 */
   int32_t heads;             /* 1 to 128 */
   uint32_t flags;            /* 0 */
@@ -443,6 +445,8 @@ typedef struct wavesmith_combine {
   /* What follows may be left out by `size`. */
   wavesmith_strides out;
   int64_t lse_head_stride;               /* 0 = tokens */
+  int32_t element;                       /* of out: WAVESMITH_BF16 or WAVESMITH_F16; 0 = BF16 */
+  int32_t reserved;                      /* 0 */
 } wavesmith_combine;
 
 WAVESMITH_API wavesmith_status wavesmith_plan_combine(wavesmith_context context,
@@ -452,7 +456,7 @@ typedef struct wavesmith_combine_buffers {
   size_t size;
   const float *partial_out; /* [slots][256][head_dim_v] */
   const float *partial_lse; /* [slots][256] */
-  void *out;                /* BF16 [tokens, heads, head_dim_v] */
+  void *out;                /* [tokens, heads, head_dim_v] */
   float *lse;               /* [heads, tokens] */
   void *workspace;          /* filled by wavesmith_upload() with the same plan */
   uint64_t workspace_bytes;
@@ -538,8 +542,8 @@ WAVESMITH_API wavesmith_status wavesmith_launch_amax(wavesmith_plan plan,
  *
  * segment and finish only enqueue, like a launch, go to one stream in order, and are run again for
  * every layer. Between them out and lse hold what has been accumulated; after finish, the result.
- * BF16 roundings of the accumulated output add up: at most 2^-9 of a row's largest |out| for each
- * segment. */
+ * Roundings of the accumulated output add up: at most 2^-8 of a row's largest |out| for each
+ * segment, of F16 2^-11. */
 typedef struct wavesmith_pass_handle *wavesmith_pass;
 
 typedef struct wavesmith_pass_options {
@@ -632,7 +636,8 @@ typedef struct wavesmith_calibration {
                                 ".../snapshots/COMMIT" */
   const char *run;           /* names the calibration, the same on all ranks */
   const char *revision;      /* as the engine was asked for it; may be null */
-  const char *cache_mode;    /* how keys and values are kept; null = "bf16_latent_cache" */
+  const char *cache_mode;    /* how keys and values are kept; null = "bf16_latent_cache", so say
+                                "f16_latent_cache" or what else yours is */
   int32_t tp_size, tp_rank;  /* sizes 0 = 1 */
   int32_t pp_size, pp_rank;
   int32_t heads;             /* of the whole model, all ranks together */

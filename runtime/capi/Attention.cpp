@@ -49,7 +49,8 @@ Status addChoice(const wavesmith_attention &attention, DispatchRequest &request)
     request.path = policy::Path::Fp8;
     break;
   default:
-    return invalid("path is {}; want 0 (as the policy says), 1 (bf16) or 2 (fp8)", attention.path);
+    return invalid("path is {}; want 0 (as the policy says), 1 (the inputs as they are) or 2 (fp8)",
+                   attention.path);
   }
   request.fp8Context = (attention.flags & WAVESMITH_FP8_CONTEXT) != 0;
   if (attention.scales < WAVESMITH_SCALES_NONE || attention.scales > WAVESMITH_SCALES_UNIT)
@@ -60,7 +61,8 @@ Status addChoice(const wavesmith_attention &attention, DispatchRequest &request)
     return invalid("scales is {}, rotation {}; both are for 16-bit inputs, these are fp8",
                    attention.scales, attention.rotation);
   if (fp8 && request.path == policy::Path::Bf16)
-    return Status(StatusCode::InvalidArgument, "path is 1 (bf16), the inputs are fp8");
+    return Status(StatusCode::InvalidArgument,
+                  "path is 1 (16-bit inputs as they are), these are fp8");
   if ((attention.flags & WAVESMITH_COUNT_SATURATED) &&
       (fp8 || attention.scales == WAVESMITH_SCALES_NONE))
     return invalid("flags are 0x{:x}: there is nothing to count, since nothing is quantised",
@@ -117,18 +119,21 @@ Expected<std::shared_ptr<Plan>> buildOnDevice(const Context &context,
                                               const DispatchRequest &request,
                                               const wavesmith_attention &attention) {
   if (request.path == policy::Path::Fp8 && request.problem.dtype != DType::FP8)
-    return Status(StatusCode::Unsupported, "path is 2 (fp8) and the inputs are bf16: nothing is "
-                                           "quantised while lengths are on the device");
+    return error(StatusCode::Unsupported,
+                 "path is 2 (fp8) and the inputs are {}: nothing is quantised while lengths are on "
+                 "the device",
+                 dtypeName(request.problem.dtype));
   WAVESMITH_ASSIGN(const DeviceLengthsPlan plan,
                    planDeviceLengths(request.problem, {.sequences = attention.batch,
                                                        .queries = attention.max_total_q,
                                                        .keys = attention.max_total_kv}));
   const CheckedProblem &checked = plan.checked;
   Explanation explanation;
-  explanation.path = checked.problem.dtype == DType::FP8 ? WAVESMITH_PATH_FP8 : WAVESMITH_PATH_BF16;
+  explanation.inputs = checked.problem.dtype;
+  explanation.path = explanation.inputs == DType::FP8 ? WAVESMITH_PATH_FP8 : WAVESMITH_PATH_BF16;
   explanation.rule = "lengths";
   explanation.reason = fmt::format("the lengths are on the device, so the inputs stay {}",
-                                   dtypeName(checked.problem.dtype));
+                                   dtypeName(explanation.inputs));
   explanation.values = valuesOf(checked.problem);
   explanation.sequences = attention.batch;
   return std::make_shared<Plan>(Plan::Kind::Attention, context.device, launchList(plan),
@@ -238,8 +243,11 @@ Expected<DispatchRequest> requestOf(const wavesmith_attention &attention, const 
   case WAVESMITH_FP8:
     problem.dtype = DType::FP8;
     break;
+  case WAVESMITH_F16:
+    problem.dtype = DType::F16;
+    break;
   default:
-    return invalid("dtype is {}; attention takes 1 (bf16) or 2 (fp8)", attention.dtype);
+    return invalid("dtype is {}; attention takes 1 (bf16), 2 (fp8) or 3 (f16)", attention.dtype);
   }
   WAVESMITH_ASSIGN(problem.fp8, formatOf(attention.fp8_format));
   problem.sharedDescales = {.q = (attention.flags & WAVESMITH_SHARED_DESCALE_Q) != 0,

@@ -14,10 +14,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string_view pathText(std::int32_t path) {
+std::string_view pathText(std::int32_t path, DType inputs) {
   switch (path) {
   case WAVESMITH_PATH_BF16:
-    return "bf16";
+    return dtypeName(inputs);
   case WAVESMITH_PATH_FP8:
     return "fp8";
   case WAVESMITH_PATH_MIXED:
@@ -34,16 +34,17 @@ Explanation explanationOf(const Decisions &decisions, const policy::Policy &poli
   explanation.policy = policy.name();
   explanation.policyOrigin = policy.origin();
   explanation.decisions = decisions;
+  explanation.inputs = decisions.inputs;
   if (decisions.choices.empty()) {
     explanation.path = WAVESMITH_PATH_BF16;
     explanation.rule = "none";
     explanation.reason = "there are no sequences";
     return explanation;
   }
-  const std::size_t bf16 = decisions.of(policy::Path::Bf16).size(),
+  const std::size_t plain = decisions.of(policy::Path::Bf16).size(),
                     fp8 = decisions.of(policy::Path::Fp8).size();
-  explanation.sequences = static_cast<std::int64_t>(bf16 + fp8);
-  explanation.path = bf16 == 0  ? WAVESMITH_PATH_FP8
+  explanation.sequences = static_cast<std::int64_t>(plain + fp8);
+  explanation.path = plain == 0 ? WAVESMITH_PATH_FP8
                      : fp8 == 0 ? WAVESMITH_PATH_BF16
                                 : WAVESMITH_PATH_MIXED;
   const policy::Decision &first = decisions.choices.front().decision;
@@ -54,8 +55,9 @@ Explanation explanationOf(const Decisions &decisions, const policy::Policy &poli
   };
   if (std::ranges::any_of(decisions.choices, differs)) {
     explanation.rule = "several";
-    explanation.reason = fmt::format(
-        "{} sequences take bf16, {} take fp8; the rules of each are in the explanation", bf16, fp8);
+    explanation.reason =
+        fmt::format("{} sequences take {}, {} take fp8; the rules of each are in the explanation",
+                    plain, dtypeName(decisions.inputs), fp8);
   }
   return explanation;
 }
@@ -80,7 +82,7 @@ Status Explanation::decisionOf(std::int64_t sequence, wavesmith_decision &decisi
 
 Json Explanation::json(const char *kind, const Device &device) const {
   Json json = {{"kind", kind},
-               {"path", pathText(path)},
+               {"path", pathText(path, inputs)},
                {"rule", rule},
                {"reason", reason},
                {"values", Json::parse(values)},

@@ -201,7 +201,7 @@ Expected<std::shared_ptr<Pass>> Pass::create(Context &context,
 
   const std::int64_t tokens = last.batch == 0 ? 0 : last.cu_seqlens_q[last.batch];
   wavesmith_merge merge{};
-  merge.element = WAVESMITH_BF16;
+  merge.element = last.dtype == WAVESMITH_F16 ? WAVESMITH_F16 : WAVESMITH_BF16; // as out
   merge.head_dim_v = last.head_dim_v;
   merge.heads = last.heads;
   merge.tokens = tokens;

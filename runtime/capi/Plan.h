@@ -27,6 +27,7 @@ namespace wavesmith::capi {
 /// Why a plan is as it is: what explain prints.
 struct Explanation {
   std::int32_t path = 0; ///< WAVESMITH_PATH_...
+  DType inputs = DType::BF16;
   std::string rule, reason;
   std::string values = "null";        ///< a JSON object, where no policy was asked
   std::string policy, policyOrigin;   ///< that was asked

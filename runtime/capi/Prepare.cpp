@@ -35,7 +35,7 @@ void addAttention(std::vector<KernelSpec> &specs, const KernelSpec &spec, std::i
   KernelSpec split = spec;
   split.attention.splitKv = true;
   addOnce(specs, split);
-  addOnce(specs, combineSpec(spec.target, spec.attention.headDimV, spec.attention.writeLse));
+  addOnce(specs, combineSpec(spec.target, spec.attention));
 }
 
 /// What calls of this kind may need, whatever their lengths and whatever the policy says of them.

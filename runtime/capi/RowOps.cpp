@@ -46,18 +46,16 @@ struct Element {
   std::string name;
   int bytes;
 };
-Expected<Element> elementOf(std::int32_t dtype, bool halfs, std::string_view field) {
+Expected<Element> elementOf(std::int32_t dtype, std::string_view field) {
   switch (dtype) {
   case WAVESMITH_BF16:
     return Element{"bf16", 2};
   case WAVESMITH_F32:
     return Element{"f32", 4};
   case WAVESMITH_F16:
-    if (halfs)
-      return Element{"f16", 2};
-    [[fallthrough]];
+    return Element{"f16", 2};
   default:
-    return invalid("{} is {}; want 1 (bf16){} or 4 (f32)", field, dtype, halfs ? ", 3 (f16)" : "");
+    return invalid("{} is {}; want 1 (bf16), 3 (f16) or 4 (f32)", field, dtype);
   }
 }
 
@@ -138,7 +136,7 @@ const std::string &targetOf(const Context &context) { return context.device->inf
 Expected<std::shared_ptr<Plan>> planMerge(const Context &context, const wavesmith_merge &m) {
   WAVESMITH_TRY(checkCounts(m.tokens, m.heads));
   WAVESMITH_TRY(checkFlags(m.flags, 0));
-  WAVESMITH_ASSIGN(const Element element, elementOf(m.element, false, "element"));
+  WAVESMITH_ASSIGN(const Element element, elementOf(m.element, "element"));
   if (m.tokens_with_a < 0 || m.tokens_with_a > m.tokens)
     return invalid("tokens_with_a is {}; want 0 (all) to {}", m.tokens_with_a, m.tokens);
   const auto spec = mergeSpec(targetOf(context), m.head_dim_v, element.name);
@@ -198,6 +196,20 @@ Status checkBlock(const wavesmith_combine &c, const wavesmith_combine_block &blo
   return Status::ok();
 }
 
+Expected<DType> combineOutput(const wavesmith_combine &c) {
+  if (c.reserved != 0)
+    return invalid("reserved is {}; it must be 0", c.reserved);
+  switch (c.element) {
+  case 0:
+  case WAVESMITH_BF16:
+    return DType::BF16;
+  case WAVESMITH_F16:
+    return DType::F16;
+  default:
+    return invalid("element is {}; want 0 or 1 (bf16), or 3 (f16)", c.element);
+  }
+}
+
 Expected<std::shared_ptr<Plan>> planCombine(const Context &context, const wavesmith_combine &c) {
   static_assert(sizeof(wavesmith_combine_block) == sizeof(CombineUnit));
   static_assert(offsetof(wavesmith_combine_block, first_row) == offsetof(CombineUnit, firstRow));
@@ -222,10 +234,11 @@ Expected<std::shared_ptr<Plan>> planCombine(const Context &context, const wavesm
     if (const Status status = checkBlock(c, blocks[i]); !status.isOk())
       return status.withContext(fmt::format("blocks[{}]", i));
   const bool lse = (c.flags & WAVESMITH_LSE) != 0;
-  const auto spec = combineSpec(targetOf(context), c.head_dim_v, lse);
+  WAVESMITH_ASSIGN(const DType element, combineOutput(c));
+  const auto spec = combineSpec(targetOf(context), c.head_dim_v, lse, element);
   WAVESMITH_TRY(spec.validate());
   WAVESMITH_ASSIGN(const Strides out,
-                   outputStrides("out", c.out, c.tokens, c.heads, c.head_dim_v, 2));
+                   outputStrides("out", c.out, c.tokens, c.heads, c.head_dim_v, bytesOf(element)));
   AttentionArguments written{};
   written.outRowStride = out.row;
   written.outHeadStride = out.head;
@@ -320,7 +333,7 @@ Expected<std::shared_ptr<Plan>> planQuantize(const Context &context, const waves
   WAVESMITH_TRY(checkRotation(q.rotation));
   if (q.reserved != 0)
     return invalid("reserved is {}; it must be 0", q.reserved);
-  WAVESMITH_ASSIGN(const Element input, elementOf(q.input, true, "input"));
+  WAVESMITH_ASSIGN(const Element input, elementOf(q.input, "input"));
   const QuantizeOptions options{
       .input = input.name, .dynamic = (q.flags & WAVESMITH_DYNAMIC) != 0, .rotation = q.rotation};
   if (q.flags & WAVESMITH_IN_PARTS)
@@ -342,7 +355,7 @@ Expected<MagnitudeRows> magnitudeRows(const Context &context, const wavesmith_am
   WAVESMITH_TRY(checkCounts(a.tokens, a.heads));
   WAVESMITH_TRY(checkFlags(a.flags, WAVESMITH_SHARED_SCALE));
   WAVESMITH_TRY(checkRotation(a.rotation));
-  WAVESMITH_ASSIGN(const Element input, elementOf(a.input, true, "input"));
+  WAVESMITH_ASSIGN(const Element input, elementOf(a.input, "input"));
   MagnitudeRows rows;
   rows.spec = specOf(targetOf(context), a.head_dim, {.input = input.name, .rotation = a.rotation},
                      a.first_column);

@@ -94,7 +94,7 @@ Expected<AttentionPlan> planAttention(CheckedProblem checked, const PlanOptions 
   plan.list = buildWorkList(p, plan.sequences, options.splits, device, workCosts(c.spec, device));
   plan.checked.spec.attention.splitKv = plan.list.slots > 0;
   if (plan.list.slots > 0)
-    plan.combineSpec = combineSpec(p.target, p.headDimV, p.writeLse);
+    plan.combineSpec = combineSpec(p.target, plan.checked.spec.attention);
   plan.workspace = layOut(plan.list, p.headDimV);
 
   plan.arguments = attentionArguments(c);

@@ -114,7 +114,8 @@ Expected<CheckedProblem> checkProblem(const AttentionProblem &problem) {
                    .writeLse = p.writeLse,
                    .softCap = p.softCap.has_value(),
                    .window = p.window.isOn(),
-                   .sink = p.sink},
+                   .sink = p.sink,
+                   .f16Out = p.f16Out},
                   p.schedule};
   WAVESMITH_TRY(checked.spec.validate());
 
@@ -123,7 +124,8 @@ Expected<CheckedProblem> checkProblem(const AttentionProblem &problem) {
   // The formats differ by a factor of two at best: no result would be right.
   if (p.fp8 && *p.fp8 != checked.fp8)
     return invalid("inputs are {}; {} on {} takes {}", fp8FormatName(*p.fp8), dtypeName(p.dtype),
-                   p.target, p.dtype == DType::FP8 ? fp8FormatName(checked.fp8) : "bf16");
+                   p.target,
+                   p.dtype == DType::FP8 ? fp8FormatName(checked.fp8) : dtypeName(p.dtype));
   if (p.dtype != DType::FP8 && p.sharedDescales != SharedDescales{})
     return invalid("descales belong to fp8 inputs, these are {}", dtypeName(p.dtype));
 
@@ -151,7 +153,7 @@ Expected<CheckedProblem> checkProblem(const AttentionProblem &problem) {
       return invalid("window {} is {}; it must be -1 (unlimited) or 0 to {} keys", name, side,
                      kMaxTokens);
 
-  const int bytes = p.dtype == DType::BF16 ? 2 : 1;
+  const int bytes = bytesOf(p.dtype);
   WAVESMITH_ASSIGN(checked.q, tensorShape("q", p.q, checked.totalQ, p.heads, p.headDimQk, bytes));
   WAVESMITH_ASSIGN(checked.k,
                    tensorShape("k", p.k, checked.totalKv, p.kvHeads, p.headDimQk, bytes));

@@ -51,6 +51,7 @@ struct AttentionProblem {
   /// Format of FP8 inputs. The target's is the only one that is right; unset says nothing.
   std::optional<Fp8Format> fp8;
   SharedDescales sharedDescales;
+  bool f16Out = false; ///< FP8: out is f16 instead of bf16; other dtypes write what they read
   int headDimQk = 192;
   int headDimV = 128;
   bool causal = false;

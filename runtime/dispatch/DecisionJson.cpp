@@ -19,15 +19,15 @@ Json valuesJson(const policy::Values &values) {
   return json;
 }
 
-Json choiceJson(const Decisions::Choice &choice) {
+Json choiceJson(const Decisions::Choice &choice, DType inputs) {
   const policy::Decision &decision = choice.decision;
   Json flips = Json::array();
   for (const policy::Flip &flip : decision.flips)
     flips.push_back({{"variable", flip.variable},
                      {"value", flip.value},
-                     {"path", policy::pathName(flip.path)},
+                     {"path", pathName(flip.path, inputs)},
                      {"rule", flip.rule}});
-  return {{"path", policy::pathName(decision.path)},
+  return {{"path", pathName(decision.path, inputs)},
           {"rule", decision.rule},
           {"reason", decision.reason},
           {"values", valuesJson(choice.values)},
@@ -39,7 +39,7 @@ Json choiceJson(const Decisions::Choice &choice) {
 void putDecisions(const Decisions &decisions, Json &into) {
   Json sequences = Json::array();
   for (const Decisions::Choice &choice : decisions.choices) {
-    Json one = choiceJson(choice);
+    Json one = choiceJson(choice, decisions.inputs);
     if (decisions.choices.size() == 1)
       into.update(one);
     one["sequences"] = choice.sequences;

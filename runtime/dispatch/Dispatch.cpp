@@ -12,6 +12,7 @@ using policy::Path;
 /// The problem as the FP8 kernel sees it.
 AttentionProblem fp8Problem(const DispatchRequest &request) {
   AttentionProblem problem = request.problem;
+  problem.f16Out = problem.dtype == DType::F16;
   problem.dtype = DType::FP8;
   return problem;
 }
@@ -60,6 +61,10 @@ policy::Decision explicitDecision(Path path, const policy::Values &values) {
 
 } // namespace
 
+std::string_view pathName(Path path, DType inputs) {
+  return path == Path::Bf16 ? dtypeName(inputs) : policy::pathName(path);
+}
+
 std::vector<std::size_t> Decisions::of(Path path) const {
   std::vector<std::size_t> sequences;
   for (const Choice &choice : choices)
@@ -77,7 +82,7 @@ Expected<Decisions> decideSequences(const DispatchRequest &request, const policy
         "the inputs are fp8 already, so there is nothing to choose; plan them as they are");
   WAVESMITH_TRY(checkProblem(plainProblem(request)).status());
   const bool fp8Kernel = hasFp8Kernel(request);
-  Decisions decisions;
+  Decisions decisions{.inputs = request.problem.dtype, .choices = {}};
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> known;
   for (std::size_t i = 0; i < request.problem.lengths.size(); ++i) {
     const SequenceLength &length = request.problem.lengths[i];

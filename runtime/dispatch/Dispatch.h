@@ -1,7 +1,7 @@
 #pragma once
 // A batch whose sequences take the paths that a policy chooses: first a decision for each, then one
-// launch list with a bf16 part and an FP8 part, each over its own sequences, into the same out and
-// lse. Pure functions; values.
+// launch list with a part that takes the inputs as they are and an FP8 part, each over its own
+// sequences, into the same out and lse. Pure functions; values.
 
 #include <cstddef>
 #include <optional>
@@ -25,7 +25,12 @@ struct DispatchRequest {
   std::optional<policy::Path> path;
 };
 
+/// As pathName() of a policy, but Path::Bf16, which takes 16-bit inputs as they are, is named after
+/// these: "bf16" or "f16".
+std::string_view pathName(policy::Path path, DType inputs);
+
 struct Decisions {
+  DType inputs = DType::BF16;
   struct Choice {
     policy::Values values;
     policy::Decision decision;

@@ -29,8 +29,12 @@ const std::string *valueOf(const KernelSpec &spec, std::string_view name) {
 
 //===-- combine_splits -----------------------------------------------------------------------===//
 
-KernelSpec combineSpec(const std::string &target, int headDimV, bool writeLse) {
-  return rowSpec(target, "combine_splits", {text(std::int64_t{headDimV}), text(writeLse)});
+KernelSpec combineSpec(const std::string &target, int headDimV, bool writeLse, DType out) {
+  return rowSpec(target, "combine_splits",
+                 {text(std::int64_t{headDimV}), text(writeLse), std::string(dtypeName(out))});
+}
+KernelSpec combineSpec(const std::string &target, const AttentionSpec &attention) {
+  return combineSpec(target, attention.headDimV, attention.writeLse, attention.outType());
 }
 
 CombineArguments combineArguments(const AttentionArguments &attention, int headDimV,

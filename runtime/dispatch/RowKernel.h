@@ -13,7 +13,8 @@ namespace wavesmith {
 //===-- combine_splits -----------------------------------------------------------------------===//
 
 /// The reducer of an attention kernel's partials.
-KernelSpec combineSpec(const std::string &target, int headDimV, bool writeLse);
+KernelSpec combineSpec(const std::string &target, const AttentionSpec &attention);
+KernelSpec combineSpec(const std::string &target, int headDimV, bool writeLse, DType out);
 /// Its arguments, from those of the attention launch that wrote the partials (with addresses filled
 /// in) and the device address of the units.
 CombineArguments combineArguments(const AttentionArguments &attention, int headDimV,
@@ -23,7 +24,7 @@ KernelGrid combineGrid(std::size_t units);
 
 //===-- merge_states, quantize, quantize_concat, amax, histogram -----------------------------===//
 
-/// `element` is "bf16" or "f32".
+/// `element` is "bf16", "f16" or "f32".
 KernelSpec mergeSpec(const std::string &target, int headDimV, const std::string &element);
 
 /// What the quantisers of one attention call have in common.

@@ -10,6 +10,9 @@
 namespace wavesmith {
 namespace {
 
+/// f16 has the rates and the tiles of bf16, and its rows.
+DType costedAs(DType dtype) { return dtype == DType::F16 ? DType::BF16 : dtype; }
+
 /// Clocks of units of 256 rows, on an MI325X and an MI355X that are full of them.
 struct Row {
   std::string_view target;
@@ -51,7 +54,7 @@ double memoryBytes(std::string_view target) { return target == "gfx950" ? 13.0 :
 WorkCosts workCosts(const KernelSpec &spec, const DeviceShape &shape) {
   const AttentionSpec &a = spec.attention;
   const auto *row = std::ranges::find_if(kRows, [&](const Row &candidate) {
-    return candidate.target == spec.target && candidate.dtype == a.dtype &&
+    return candidate.target == spec.target && candidate.dtype == costedAs(a.dtype) &&
            candidate.headDimQk == a.headDimQk && candidate.headDimV == a.headDimV;
   });
   if (row == std::end(kRows))

@@ -32,7 +32,7 @@ DeviceShape deviceShape(std::string_view target, int computeUnits = 0);
 struct WorkCosts {
   double perKey = 0;     ///< of a block of 256 rows, in a unit's main loop
   double perUnit = 0;    ///< prologue and epilogue of a unit
-  double perPartial = 0; ///< a partial's float32 store instead of the BF16 one
+  double perPartial = 0; ///< a partial's float32 store instead of the 16-bit one
   double perSlot = 0;    ///< the combine kernel, over the whole chip
   double combine = 0;    ///< its fixed share
 };

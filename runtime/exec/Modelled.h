@@ -21,7 +21,7 @@ struct ModelledTime {
   double balance = 0; ///< share of the compute units' time with work
   std::string boundBy;
   double clockMhz = 0, sustainedMhz = 0; ///< of the longest launch
-  std::string dtype;                     ///< of its matrix work: bf16, fp8, other, or none
+  std::string dtype;                     ///< of its matrix work: bf16, f16, fp8, other, or none
   std::uint64_t coldCycles = 0;          ///< more at a first launch: instruction caches
   /// One kernel's launches, in the order of the first.
   struct Kernel {

@@ -70,15 +70,4 @@ void rotateModel(std::span<float> row, std::uint32_t seed, int firstColumn) {
   }
 }
 
-float halfToFloat(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  float value = 0;
-  if (exponent == 31)
-    value = mantissa ? std::nanf("") : std::numeric_limits<float>::infinity();
-  else
-    value = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24)
-                          : std::ldexp(static_cast<float>(1024 + mantissa), exponent - 25);
-  return bits & 0x8000 ? -value : value;
-}
-
 } // namespace wavesmith

@@ -32,7 +32,4 @@ private:
 /// the size is made of, the largest first. Zeros are positive.
 void rotateModel(std::span<float> row, std::uint32_t seed, int firstColumn = 0);
 
-/// IEEE half to float.
-float halfToFloat(std::uint16_t bits);
-
 } // namespace wavesmith

@@ -1,6 +1,7 @@
 #include "runtime/judge/RowRun.h"
 
 #include "runtime/session/RunReport.h"
+#include "runtime/verify/Element16.h"
 #include "runtime/verify/Random.h"
 
 namespace wavesmith::judge {
@@ -53,6 +54,31 @@ TensorShape paddedShape(std::int64_t tokens, std::int64_t heads, std::int64_t di
                         std::int64_t padding) {
   const std::int64_t head = dim + padding;
   return {tokens, heads, dim, heads * head + padding, head, bytes};
+}
+
+static DType typeOf(std::string_view element) {
+  return element == "f16" ? DType::F16 : DType::BF16;
+}
+
+float load(const HostTensor &from, std::string_view element, std::int64_t token, std::int64_t head,
+           std::int64_t i) {
+  if (element == "f32")
+    return from.at<float>(token, head)[i];
+  return elementToFloat(typeOf(element), from.at<std::uint16_t>(token, head)[i]);
+}
+
+void store(HostTensor &to, std::string_view element, std::int64_t token, std::int64_t head,
+           std::int64_t i, float value) {
+  if (element == "f32")
+    to.at<float>(token, head)[i] = value;
+  else
+    to.at<std::uint16_t>(token, head)[i] = floatToElement(typeOf(element), value);
+}
+
+double halfStep(std::string_view element, double value) {
+  if (element == "f32")
+    return 0; // of the arithmetic before it
+  return element == "f16" ? std::abs(value) * 0x1p-11 + 0x1p-25 : std::abs(value) * 0x1p-8;
 }
 
 } // namespace wavesmith::judge

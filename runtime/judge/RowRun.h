@@ -58,6 +58,13 @@ private:
 /// A shape with gaps of `padding` elements between heads and rows.
 TensorShape paddedShape(std::int64_t tokens, std::int64_t heads, std::int64_t dim, int bytes,
                         std::int64_t padding);
+/// An element of a tensor of bf16, f16 or f32.
+float load(const HostTensor &from, std::string_view element, std::int64_t token, std::int64_t head,
+           std::int64_t i);
+void store(HostTensor &to, std::string_view element, std::int64_t token, std::int64_t head,
+           std::int64_t i, float value);
+/// Half a step of such an element at a value, of which only f16 has subnormal ones that matter.
+double halfStep(std::string_view element, double value);
 /// Where a tensor's first element is on the device.
 inline std::uint64_t originOf(const DeviceBuffer &buffer) {
   return buffer.address() + static_cast<std::uint64_t>(HostTensor::originOffset());

@@ -32,6 +32,7 @@ AttentionProblem problemOf(const KernelSpec &spec, const AttentionCall &call) {
   AttentionProblem problem;
   problem.target = spec.target;
   problem.dtype = spec.attention.dtype;
+  problem.f16Out = spec.attention.f16Out;
   problem.headDimQk = spec.attention.headDimQk;
   problem.headDimV = spec.attention.headDimV;
   problem.causal = spec.attention.causal;

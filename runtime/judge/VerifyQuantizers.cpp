@@ -7,7 +7,6 @@
 #include "runtime/judge/QuantizeModel.h"
 #include "runtime/judge/RowRun.h"
 #include "runtime/spec/MagnitudeClasses.h"
-#include "runtime/verify/BFloat16.h"
 
 namespace wavesmith::judge {
 namespace {
@@ -16,14 +15,6 @@ std::uint32_t number(const std::string &text) {
   std::uint32_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
-}
-
-/// A half close by; which one does not matter for an input.
-std::uint16_t halfNear(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const int exponent = std::clamp(static_cast<int>(bits >> 23 & 255) - 112, 0, 30);
-  return static_cast<std::uint16_t>((bits >> 16 & 0x8000) |
-                                    (static_cast<unsigned>(exponent) << 10) | (bits >> 13 & 1023));
 }
 
 /// The inputs of one call; the second part of a concatenated row is shared by all heads.
@@ -45,25 +36,12 @@ struct Inputs {
       for (std::int64_t token = 0; token < tokens; ++token)
         for (std::int64_t head = 0; head < own; ++head)
           for (std::int64_t i = 0; i < dim; ++i)
-            put(part, token, head, i, draw.normal() * (draw.oneIn(50) ? 300.0f : 1.0f));
+            store(part, element, token, head, i, draw.normal() * (draw.oneIn(50) ? 300.0f : 1.0f));
     }
   }
 
-  void put(HostTensor &to, std::int64_t token, std::int64_t head, std::int64_t i, float value) {
-    if (element == "f32") {
-      to.at<float>(token, head)[i] = value;
-    } else if (element == "bf16") {
-      to.at<std::uint16_t>(token, head)[i] = floatToBf16(value);
-    } else {
-      to.at<std::uint16_t>(token, head)[i] = halfNear(value);
-    }
-  }
   float get(std::size_t part, std::int64_t token, std::int64_t head, std::int64_t i) const {
-    const std::int64_t own = part == 0 ? head : 0;
-    if (element == "f32")
-      return parts[part].at<float>(token, own)[i];
-    const std::uint16_t bits = parts[part].at<std::uint16_t>(token, own)[i];
-    return element == "bf16" ? bf16ToFloat(bits) : halfToFloat(bits);
+    return load(parts[part], element, token, part == 0 ? head : 0, i);
   }
   std::vector<float> row(std::int64_t token, std::int64_t head, std::uint32_t seed,
                          int firstColumn) const {
@@ -140,7 +118,7 @@ Status verifyHistogram(RowRun &run, int variant) {
     for (std::int64_t i = 0;
          const float value : {0.0f, -0x1p-21f, 0x1p-20f, -0x1.2p-20f, 0x1p-30f, -1.0f, 0x1.cp11f,
                               0x1.ep11f, -0x1p15f, kInf, -kInf, std::nanf("")})
-      inputs.put(inputs.parts[0], 0, 0, i++, value);
+      store(inputs.parts[0], inputs.element, 0, 0, i++, value);
   WAVESMITH_TRY(inputs.upload(run));
   // What is there grows.
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(inputs.heads * kMagnitudeClasses), 3);

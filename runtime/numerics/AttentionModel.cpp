@@ -8,8 +8,8 @@
 #include "runtime/numerics/Hardware.h"
 #include "runtime/numerics/KernelNumerics.h"
 #include "runtime/numerics/TileArithmetic.h"
-#include "runtime/verify/BFloat16.h"
 #include "runtime/verify/BlockedProduct.h"
+#include "runtime/verify/Element16.h"
 #include "runtime/verify/Float8.h"
 #include "runtime/verify/Parallel.h"
 
@@ -28,27 +28,27 @@ constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(i
 /// Elements as float32, which holds them exactly.
 class Elements {
 public:
-  explicit Elements(const CheckedProblem &problem) : fp8_(problem.problem.dtype == DType::FP8) {
-    for (int code = 0; fp8_ && code < 256; ++code)
+  explicit Elements(const CheckedProblem &problem) : dtype_(problem.problem.dtype) {
+    for (int code = 0; dtype_ == DType::FP8 && code < 256; ++code)
       valueOf_[at(code)] =
           static_cast<float>(fp8ToDouble(problem.fp8, static_cast<std::uint8_t>(code)));
   }
 
   void unpack(const HostTensor &from, std::int64_t row, std::int64_t head, float *to) const {
     const std::int64_t dim = from.shape().dim;
-    if (fp8_) {
+    if (dtype_ == DType::FP8) {
       const auto *codes = from.at<std::uint8_t>(row, head);
       for (std::int64_t i = 0; i < dim; ++i)
         to[i] = valueOf_[codes[i]];
     } else {
       const auto *bits = from.at<std::uint16_t>(row, head);
       for (std::int64_t i = 0; i < dim; ++i)
-        to[i] = bf16ToFloat(bits[i]);
+        to[i] = elementToFloat(dtype_, bits[i]);
     }
   }
 
 private:
-  bool fp8_;
+  DType dtype_;
   std::array<float, 256> valueOf_{};
 };
 
@@ -242,10 +242,11 @@ private:
     float factor = hardware::rcpApprox(sum);
     if (call_.checked.problem.dtype == DType::FP8)
       factor = hardware::flushed(factor * outputScale_);
+    const DType type = call_.checked.spec.attention.outType();
     auto *out = result_.out.at<std::uint16_t>(packed, unit_.head);
     for (std::int64_t i = 0; i < vDim_; ++i) {
       const float value = hardware::flushed(outputs_[at(row * vDim_ + i)] * factor);
-      out[i] = floatToBf16(hasKeys ? value : 0.0f);
+      out[i] = floatToElement(type, hasKeys ? value : 0.0f);
     }
     if (!call_.checked.problem.writeLse)
       return;

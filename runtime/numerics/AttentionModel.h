@@ -15,7 +15,7 @@
 namespace wavesmith {
 
 struct ModelledAttention {
-  HostTensor out; ///< bf16, of the problem's shape
+  HostTensor out; ///< of the problem's type and shape
   HostTensor lse; ///< float32, [rows][heads], if the problem has it
 };
 

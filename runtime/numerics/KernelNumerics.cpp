@@ -40,14 +40,29 @@ struct Row {
 };
 constexpr Row kRows[] = {
     {"gfx942", DType::BF16, 0, 32, 0, 8, false},
+    {"gfx942", DType::F16, 0, 32, 7, 8, false},
     {"gfx942", DType::FP8, 192, 64, 4, 3.9f, false},
     {"gfx942", DType::FP8, 256, 64, 4, 3.9f, false},
     {"gfx942", DType::FP8, 0, 64, 4, 3.9f, true},
     {"gfx950", DType::BF16, 256, 32, 0, 8, false},
     {"gfx950", DType::BF16, 0, 64, 0, 8, false},
+    {"gfx950", DType::F16, 256, 32, 7, 8, false},
+    {"gfx950", DType::F16, 0, 64, 7, 8, false},
     {"gfx950", DType::FP8, 256, 64, 4, 4.8f, false},
     {"gfx950", DType::FP8, 0, 128, 4, 4.8f, true},
 };
+
+WeightRounding roundingOf(DType dtype, bool newer) {
+  switch (dtype) {
+  case DType::BF16:
+    return newer ? WeightRounding::Bf16Even : WeightRounding::Bf16Away;
+  case DType::F16:
+    return WeightRounding::F16Even;
+  case DType::FP8:
+    return newer ? WeightRounding::Fp8Ocp : WeightRounding::Fp8Fnuz;
+  }
+  __builtin_unreachable();
+}
 
 } // namespace
 
@@ -65,19 +80,16 @@ Expected<KernelNumerics> kernelNumerics(const KernelSpec &spec) {
     if (row.target != spec.target || row.dtype != attention.dtype ||
         (row.headDimQk != 0 && row.headDimQk != attention.headDimQk))
       continue;
-    const bool fp8 = row.dtype == DType::FP8, newer = row.target == "gfx950";
+    const bool newer = row.target == "gfx950";
     // gfx950's FP8 operands are 32 bytes, of which the matrix core takes each 16 like an operand.
-    const int operandBytes = newer ? 16 : 8, elementBytes = fp8 ? 1 : 2;
-    const WeightRounding rounding = fp8 ? newer ? WeightRounding::Fp8Ocp : WeightRounding::Fp8Fnuz
-                                    : newer ? WeightRounding::Bf16Even
-                                            : WeightRounding::Bf16Away;
+    const int operandBytes = newer ? 16 : 8, elementBytes = bytesOf(row.dtype);
     return KernelNumerics{.tileKeys = row.tileKeys,
                           .elementOrder = elementOrder(operandBytes, elementBytes),
                           .keyOrder = keyOrder(operandBytes, elementBytes),
                           .exponent = row.exponent,
                           .threshold = row.threshold,
                           .sumsRounded = row.sumsRounded,
-                          .rounding = rounding};
+                          .rounding = roundingOf(row.dtype, newer)};
   }
   return error(StatusCode::Unsupported, "{} {} has no model; want gfx942 or gfx950", spec.target,
                dtypeName(attention.dtype));

@@ -12,7 +12,7 @@
 namespace wavesmith {
 
 /// How a weight becomes an element that the matrix core multiplies.
-enum class WeightRounding : std::uint8_t { Bf16Away, Bf16Even, Fp8Fnuz, Fp8Ocp };
+enum class WeightRounding : std::uint8_t { Bf16Away, Bf16Even, F16Even, Fp8Fnuz, Fp8Ocp };
 
 struct KernelNumerics {
   int tileKeys = 0; ///< keys of one step of the online softmax

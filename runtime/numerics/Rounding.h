@@ -13,12 +13,18 @@ WAVESMITH_INLINE float roundedOff(float value, int dropped) {
   return hardware::floatOf((bits + half + ((bits >> dropped) & 1)) & ~((1u << dropped) - 1));
 }
 
-/// A magnitude as the nearest e4m3 number of a format whose least normal one is given. What is
-/// beyond the largest is the caller's.
+/// A magnitude as the nearest number of a format with so many bits of mantissa, whose least normal
+/// one is given. What is beyond the largest is the caller's.
+WAVESMITH_INLINE float roundedToSmall(float magnitude, int mantissaBits, float leastNormal) {
+  const int dropped = 23 - mantissaBits;
+  // Next to a number so large, what remains are multiples of the format's smallest number.
+  const float large = leastNormal * (1.5f * static_cast<float>(1 << dropped));
+  return magnitude < leastNormal ? (magnitude + large) - large : roundedOff(magnitude, dropped);
+}
+
+/// Of e4m3.
 WAVESMITH_INLINE float roundedToFp8(float magnitude, float leastNormal) {
-  // Next to a number so large, what remains are multiples of the smallest FP8 number.
-  const float large = leastNormal * (1.5f * (1 << 20));
-  return magnitude < leastNormal ? (magnitude + large) - large : roundedOff(magnitude, 20);
+  return roundedToSmall(magnitude, 3, leastNormal);
 }
 
 } // namespace wavesmith::numerics

@@ -15,6 +15,8 @@ WAVESMITH_INLINE float roundWeight(float weight, WeightRounding rounding) {
     return hardware::floatOf((hardware::bitsOf(weight) + 0x8000) & 0xffff0000);
   case WeightRounding::Bf16Even:
     return roundedOff(weight, 16);
+  case WeightRounding::F16Even:
+    return roundedToSmall(weight, 10, 0x1p-14f);
   case WeightRounding::Fp8Fnuz:
     return roundedToFp8(weight, 0x1p-7f);
   case WeightRounding::Fp8Ocp:
@@ -47,6 +49,8 @@ WAVESMITH_INLINE void weightsOf(const float *scores, std::int64_t count, float s
     return round(WeightRounding::Bf16Away);
   case WeightRounding::Bf16Even:
     return round(WeightRounding::Bf16Even);
+  case WeightRounding::F16Even:
+    return round(WeightRounding::F16Even);
   case WeightRounding::Fp8Fnuz:
     return round(WeightRounding::Fp8Fnuz);
   case WeightRounding::Fp8Ocp:

@@ -10,7 +10,7 @@ namespace wavesmith::numerics {
 
 /// c[rows][columns] += a[rows][depth] * b: every element a chain of float32 multiply-adds over the
 /// depth in its order; b in panels of 32 columns (runtime/verify/BlockedProduct.h). Products of
-/// bf16 and FP8 values are exact in float32, so that fused or not is the same.
+/// bf16, f16 and FP8 values are exact in float32, so that fused or not is the same.
 using ProductFunction = void (*)(const float *a, std::int64_t aStride, const float *b,
                                  std::int64_t depth, float *c, std::int64_t rows,
                                  std::int64_t columns);

@@ -20,7 +20,7 @@ void fill(HostTensor &tensor, std::vector<float> &descales, bool shared, const C
   if (c.problem.dtype == DType::FP8)
     descales = tensor.fillNormalFp8(c.fp8, shared, seed, stream);
   else
-    tensor.fillNormalBf16(seed, stream);
+    tensor.fillNormal(c.problem.dtype, seed, stream);
 }
 
 std::uint64_t origin(const DeviceBuffer &buffer) {

@@ -16,7 +16,7 @@ namespace wavesmith {
 class RunTensors {
 public:
   /// Inputs of standard-normal elements, outputs of canaries. `inputs` describes the caller's
-  /// tensors: of a quantised call the bf16 ones.
+  /// tensors: of a quantised call the 16-bit ones.
   RunTensors(const CheckedProblem &inputs, std::uint64_t seed);
 
   HostTensor q, k, v, out, lse;

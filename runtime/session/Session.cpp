@@ -61,14 +61,14 @@ struct Planned {
 };
 
 Expected<Planned> planRequest(const RunRequest &request, const DeviceInfo &device) {
-  const AttentionProblem problem = withPadding(request.problem, request.padding);
+  AttentionProblem problem = withPadding(request.problem, request.padding);
   const PlanOptions options{.splits = request.splits,
                             .device = deviceShape(device.target, device.computeUnits),
                             .sequences = std::nullopt};
   if (problem.dtype == DType::FP8 && !request.quantization &&
       request.distribution != Distribution::Normal)
     return error(StatusCode::InvalidArgument,
-                 "{} inputs are made in bf16; fp8 takes them only when it quantises them",
+                 "{} inputs are made in 16 bits; fp8 takes them only when it quantises them",
                  distributionName(request.distribution));
   Planned planned;
   if (!request.quantization) {
@@ -77,11 +77,17 @@ Expected<Planned> planRequest(const RunRequest &request, const DeviceInfo &devic
     return planned;
   }
   const Quantization &quantization = *request.quantization;
-  if (quantization.input != "bf16" || quantization.keysInParts)
-    return Status(StatusCode::Unsupported, "a run makes bf16 inputs, keys in one tensor");
+  if (quantization.keysInParts)
+    return Status(StatusCode::Unsupported, "a run makes keys in one tensor");
+  const Expected<DType> input = parseDType(quantization.input);
+  if (!input || *input == DType::FP8)
+    return error(StatusCode::Unsupported, "a run quantises bf16 or f16 inputs, not {}",
+                 quantization.input);
+  problem.f16Out = *input == DType::F16;
   WAVESMITH_ASSIGN(planned.quantized, planQuantized(problem, quantization, options));
   AttentionProblem inputs = problem;
-  inputs.dtype = DType::BF16;
+  inputs.dtype = *input;
+  inputs.f16Out = false; // by their type
   inputs.fp8.reset();
   inputs.sharedDescales = {};
   WAVESMITH_ASSIGN(planned.inputs, checkProblem(inputs));
@@ -105,8 +111,8 @@ QuantizationReport describe(const QuantizedPlan &plan, const QuantizedInputs &co
 }
 
 /// The quantisers' own work: attention is judged by what they made, so this has to be right too.
-void judgeCodes(const QuantizedPlan &plan, const RunTensors &tensors, const QuantizedInputs &codes,
-                RunReport &report) {
+void judgeCodes(const QuantizedPlan &plan, DType dtype, const RunTensors &tensors,
+                const QuantizedInputs &codes, RunReport &report) {
   const struct {
     const char *name;
     const HostTensor &input, &codes;
@@ -119,8 +125,8 @@ void judgeCodes(const QuantizedPlan &plan, const RunTensors &tensors, const Quan
     return;
   for (std::size_t i = 0; i < std::size(rows); ++i) {
     const CodeReport made =
-        compareCodes(rows[i].input, rows[i].rotation, plan.attention.checked.fp8, rows[i].codes,
-                     rows[i].descales);
+        compareCodes(rows[i].input, dtype, rows[i].rotation, plan.attention.checked.fp8,
+                     rows[i].codes, rows[i].descales);
     report.quantization->tensors[i].relRms = made.relRms;
     if (made.wrong > 0)
       report.failures.push_back(
@@ -243,10 +249,11 @@ Expected<RunReport> Session::run(const RunRequest &request) {
   if (request.quantization && request.quantization->scales == Quantization::Scales::Given) {
     const Quantization &how = *request.quantization;
     const SharedDescales &shared = request.problem.sharedDescales;
+    const DType input = planned.inputs.problem.dtype;
     const Fp8Format format = plan.checked.fp8;
-    tensors.descales = {.q = descalesOf(tensors.q, how.rotationQ, shared.q, format),
-                        .k = descalesOf(tensors.k, how.rotationK, shared.k, format),
-                        .v = descalesOf(tensors.v, 0, shared.v, format)};
+    tensors.descales = {.q = descalesOf(tensors.q, input, how.rotationQ, shared.q, format),
+                        .k = descalesOf(tensors.k, input, how.rotationK, shared.k, format),
+                        .v = descalesOf(tensors.v, input, 0, shared.v, format)};
   }
   report.descales = tensors.descales;
   WAVESMITH_TRY(tensors.upload(table_, launches.list().workspaceBytes));
@@ -313,7 +320,7 @@ Expected<RunReport> Session::run(const RunRequest &request) {
   if (codes) {
     report.quantization->errors =
         compareWithReference(planned.inputs, *unquantised, tensors.out, lseOut);
-    judgeCodes(*planned.quantized, tensors, *codes, report);
+    judgeCodes(*planned.quantized, planned.inputs.problem.dtype, tensors, *codes, report);
   }
   const std::vector<std::byte> out = tensors.out.elements(), lse = tensors.lse.elements();
   const std::array<std::span<const std::byte>, 2> outputs{out, lse};

@@ -25,10 +25,11 @@ struct RunRequest {
   /// Elements (a multiple of 8, FP8: of 16) between heads and between rows of every tensor whose
   /// strides the problem leaves open.
   std::int64_t padding = 0;
-  /// FP8 only: inputs are bf16 and quantised on the device. The result is held against float64 on
-  /// what the quantisers made; the distance from float64 on the inputs is reported beside it.
+  /// FP8 only: inputs are of its 16-bit type and quantised on the device, and out is of that type
+  /// too. The result is held against float64 on what the quantisers made; the distance from float64
+  /// on the inputs is reported beside it.
   std::optional<Quantization> quantization;
-  Distribution distribution = Distribution::Normal; ///< of bf16 inputs
+  Distribution distribution = Distribution::Normal; ///< of 16-bit inputs
   // For the emulator, as its settings spell them; ignored on a real device.
   std::string chip;
   std::string order = "default";

@@ -43,7 +43,7 @@ struct AttentionArguments {
   std::uint64_t q;   ///< [total_q, heads, d_qk]
   std::uint64_t k;   ///< [total_kv, kv_heads, d_qk]
   std::uint64_t v;   ///< [total_kv, kv_heads, d_v]
-  std::uint64_t out; ///< bf16 [total_q, heads, d_v]
+  std::uint64_t out; ///< bf16 or f16 [total_q, heads, d_v]
   std::uint64_t lse; ///< float32 [heads, total_q], natural log; unused if the spec has no LSE
   std::uint64_t partialOut; ///< float32 [slot][256][d_v], normalised; null without splits
   std::uint64_t partialLse; ///< float32 [slot][256], natural log; null without splits

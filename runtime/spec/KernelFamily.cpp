@@ -12,6 +12,13 @@ namespace {
 constexpr std::array kHeadDims = {HeadDims{192, 128}, HeadDims{128, 128}, HeadDims{64, 64},
                                   HeadDims{256, 256}};
 
+struct Elements {
+  DType in;
+  bool f16Out;
+};
+constexpr std::array kElements = {Elements{DType::BF16, false}, Elements{DType::FP8, false},
+                                  Elements{DType::F16, false}, Elements{DType::FP8, true}};
+
 constexpr std::array kSwitches = {&AttentionSpec::softCap,  &AttentionSpec::window,
                                   &AttentionSpec::sink,     &AttentionSpec::splitKv,
                                   &AttentionSpec::writeLse, &AttentionSpec::causal};
@@ -23,9 +30,12 @@ std::span<const HeadDims> headDims() { return kHeadDims; }
 std::vector<KernelSpec> attentionFamily(std::string_view target) {
   std::vector<KernelSpec> specs;
   for (const HeadDims &dims : kHeadDims)
-    for (const DType dtype : {DType::BF16, DType::FP8})
+    for (const Elements &elements : kElements)
       for (unsigned set = 0; set < 1u << kSwitches.size(); ++set) {
-        AttentionSpec attention{.dtype = dtype, .headDimQk = dims.qk, .headDimV = dims.v};
+        AttentionSpec attention{.dtype = elements.in,
+                                .headDimQk = dims.qk,
+                                .headDimV = dims.v,
+                                .f16Out = elements.f16Out};
         for (std::size_t i = 0; i < kSwitches.size(); ++i)
           attention.*kSwitches[i] = set >> i & 1;
         // Logarithms are what most callers ask for: their absence is the variant.

@@ -19,8 +19,9 @@ struct HeadDims {
 /// Those that attention has kernels for, in the order in which messages list them.
 std::span<const HeadDims> headDims();
 
-/// Attention for a target: every dtype, head dims and mask, with and without logarithms, splits and
-/// each set of score functions, by the default schedule. The plainest of equal dims come first.
+/// Attention for a target: every dtype in and out, head dims and mask, with and without logarithms,
+/// splits and each set of score functions, by the default schedule. The plainest of equal dims come
+/// first.
 std::vector<KernelSpec> attentionFamily(std::string_view target);
 
 /// The kernels around attention, in every variant. Quantisers rotate by the seed `rotation`, or not

@@ -76,15 +76,16 @@ bool isName(std::string_view text) {
   });
 }
 
-/// Score functions that are off unless the text says so, in its order: texts without them, and
-/// their keys, are what they were before the functions came.
-struct ScoreWord {
+/// What is off unless the text says so, in its order: texts without these words, and their keys,
+/// are what they were before the words came.
+struct OptionalWord {
   std::string_view name;
   bool AttentionSpec::*member;
 };
-constexpr std::array kScoreWords = {ScoreWord{"softcap", &AttentionSpec::softCap},
-                                    ScoreWord{"window", &AttentionSpec::window},
-                                    ScoreWord{"sink", &AttentionSpec::sink}};
+constexpr std::array kOptionalWords = {OptionalWord{"softcap", &AttentionSpec::softCap},
+                                       OptionalWord{"window", &AttentionSpec::window},
+                                       OptionalWord{"sink", &AttentionSpec::sink},
+                                       OptionalWord{"f16out", &AttentionSpec::f16Out}};
 
 int abiVersionOf(const AttentionSpec &attention) {
   return attention.isScored() ? kScoredAttentionAbiVersion : kAttentionAbiVersion;
@@ -148,15 +149,15 @@ std::string rowName(const KernelSpec &spec) {
 std::string KernelSpec::text() const {
   if (isRowKernel())
     return rowText(*this);
-  std::string scores;
-  for (const ScoreWord &word : kScoreWords)
+  std::string words;
+  for (const OptionalWord &word : kOptionalWords)
     if (attention.*word.member)
-      scores += fmt::format(" {}=1", word.name);
+      words += fmt::format(" {}=1", word.name);
   return fmt::format("attention abi={} target={} dtype={} d={}x{} causal={:d} lse={:d} split={:d}"
                      "{} schedule={}",
                      abiVersionOf(attention), target, dtypeName(attention.dtype),
                      attention.headDimQk, attention.headDimV, attention.causal, attention.writeLse,
-                     attention.splitKv, scores,
+                     attention.splitKv, words,
                      schedule.empty() ? kDefaultSchedule : std::string_view(schedule));
 }
 
@@ -181,7 +182,7 @@ Expected<KernelSpec> KernelSpec::parse(std::string_view text) {
   WAVESMITH_ASSIGN(spec.attention.causal, reader.flag("causal"));
   WAVESMITH_ASSIGN(spec.attention.writeLse, reader.flag("lse"));
   WAVESMITH_ASSIGN(spec.attention.splitKv, reader.flag("split"));
-  for (const ScoreWord &word : kScoreWords)
+  for (const OptionalWord &word : kOptionalWords)
     spec.attention.*word.member = reader.optional(fmt::format("{}=1", word.name));
   if (abiVersion != abiVersionOf(spec.attention))
     return error(StatusCode::Unsupported, "spec text: abi={}, this build has abi={} for it",
@@ -207,7 +208,7 @@ std::string KernelSpec::kernelName() const {
                                  attention.headDimQk, attention.headDimV);
   if (attention.causal)
     name += "_causal";
-  for (const ScoreWord &word : kScoreWords)
+  for (const OptionalWord &word : kOptionalWords)
     if (attention.*word.member)
       name += fmt::format("_{}", word.name);
   if (!attention.writeLse)
@@ -245,6 +246,10 @@ Status KernelSpec::validate() const {
       std::ranges::find(headDims(), dims) == headDims().end())
     return error(StatusCode::InvalidArgument, "no kernel for head dims {}x{}; supported: {}",
                  attention.headDimQk, attention.headDimV, supportedHeadDims());
+  if (attention.f16Out && attention.dtype != DType::FP8)
+    return error(StatusCode::InvalidArgument,
+                 "f16out is of fp8 kernels; {} ones write what they read",
+                 dtypeName(attention.dtype));
   if (!schedule.empty() && !isName(schedule))
     return error(StatusCode::InvalidArgument,
                  "schedule \"{}\" is not a name of lower-case letters, digits, '-', '_' and '.'",

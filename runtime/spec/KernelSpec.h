@@ -13,8 +13,9 @@
 
 namespace wavesmith {
 
-enum class DType : std::uint8_t { BF16, FP8 };
-std::string_view dtypeName(DType dtype); ///< "bf16", "fp8"
+enum class DType : std::uint8_t { BF16, F16, FP8 };
+std::string_view dtypeName(DType dtype); ///< "bf16", "f16", "fp8"
+constexpr int bytesOf(DType dtype) { return dtype == DType::FP8 ? 1 : 2; }
 Expected<DType> parseDType(std::string_view text);
 
 enum class Fp8Format : std::uint8_t { None, E4M3Fnuz, E4M3Ocp };
@@ -34,7 +35,7 @@ Expected<Target> parseTarget(std::string_view name);
 
 /// One specialisation of the attention template.
 struct AttentionSpec {
-  DType dtype = DType::BF16;
+  DType dtype = DType::BF16; ///< of q, k and v
   int headDimQk = 0;
   int headDimV = 0;
   bool causal = false;
@@ -44,7 +45,9 @@ struct AttentionSpec {
   bool softCap = false; ///< scores are bounded smoothly
   bool window = false;  ///< a query sees keys around its own position
   bool sink = false;    ///< a logit of each head joins the sum of weights
+  bool f16Out = false;  ///< FP8: out is f16 instead of bf16; other dtypes write what they read
 
+  DType outType() const { return dtype == DType::F16 || f16Out ? DType::F16 : DType::BF16; }
   /// Whether the kernel takes ScoredAttentionArguments.
   bool isScored() const { return softCap || window || sink; }
 
@@ -69,8 +72,8 @@ struct KernelSpec {
 
   /// One line that names every ingredient in a fixed order, e.g.
   /// "attention abi=2 target=gfx942 dtype=bf16 d=192x128 causal=1 lse=1 split=0 schedule=default"
-  /// (score functions that are on follow the split as " softcap=1", in a fixed order)
-  /// or "combine_splits abi=1 target=gfx942 head_dim_v=128 write_lse=true".
+  /// (what is on of score functions and f16 results follows the split as " softcap=1", in a fixed
+  /// order) or "combine_splits abi=1 target=gfx942 head_dim_v=128 write_lse=true output=bf16".
   std::string text() const;
   static Expected<KernelSpec> parse(std::string_view text);
   /// SHA-256 over text(), 64 hex digits.

@@ -36,7 +36,7 @@ struct CombineArguments {
   std::int64_t partialLseSlotStride;
   std::uint64_t units; ///< CombineUnit[grid x]
   std::int64_t unitStride;
-  std::uint64_t out; ///< bf16 [total_q, heads, d_v]
+  std::uint64_t out; ///< bf16 or f16 [total_q, heads, d_v]
   std::int64_t outRowStride, outHeadStride;
   std::uint64_t lse; ///< float32 [heads, total_q], natural log; unused if the spec has no LSE
   std::int64_t lseHeadStride, lseRowStride;

@@ -13,13 +13,15 @@ constexpr std::array<std::string_view, 2> kFlag = {"false", "true"};
 constexpr std::array<std::string_view, 3> kHeadDimsV = {"64", "128", "256"};
 constexpr std::array<std::string_view, 4> kHeadDims = {"64", "128", "192", "256"};
 constexpr std::array<std::string_view, 3> kInputs = {"bf16", "f16", "f32"};
-constexpr std::array<std::string_view, 2> kStates = {"bf16", "f32"};
+constexpr std::array<std::string_view, 2> kOutputs = {"bf16", "f16"};
+constexpr std::array<std::string_view, 3> kStates = {"bf16", "f16", "f32"};
 constexpr std::array<std::string_view, 1> kFp8 = {"fp8"};
 constexpr std::array<std::string_view, 2> kFirstColumns = {"0", "128"};
 
 constexpr std::array kCombineParameters = {
     RowParameter{"head_dim_v", "v", kHeadDimsV},
     RowParameter{"write_lse", "lse", kFlag},
+    RowParameter{"output", "", kOutputs},
 };
 
 constexpr std::array kMergeParameters = {

@@ -7,7 +7,7 @@
 
 #include <fmt/ranges.h>
 
-#include "runtime/verify/BFloat16.h"
+#include "runtime/verify/Element16.h"
 #include "runtime/verify/Parallel.h"
 #include "runtime/verify/Random.h"
 
@@ -20,42 +20,44 @@ constexpr std::array<std::string_view, 5> kNames = {"normal", "heavy-tail", "out
 /// Streams of randomness: the elements themselves are drawn from 0, 1 and 2.
 constexpr std::uint64_t kTailStream = 16, kNeedleStream = 32;
 
-constexpr double kOutlier = 20;
 /// Positions after which a drifting magnitude has grown by that of the first.
 constexpr double kDriftLength = 4096;
 constexpr std::array<std::int64_t, 3> kOutlierChannels = {5, 80, 150};
 
 /// element = change(row, head, index, element) for all, rows in parallel.
-template <typename Change> void forElements(HostTensor &tensor, const Change &change) {
+template <typename Change> void forElements(DType dtype, HostTensor &tensor, const Change &change) {
   const TensorShape &shape = tensor.shape();
   parallelFor(shape.rows, [&](std::int64_t row) {
     for (std::int64_t head = 0; head < shape.heads; ++head) {
       auto *bits = tensor.at<std::uint16_t>(row, head);
       for (std::int64_t i = 0; i < shape.dim; ++i)
-        bits[i] = doubleToBf16(change(row, head, i, static_cast<double>(bf16ToFloat(bits[i]))));
+        bits[i] =
+            doubleToElement(dtype, change(row, head, i, double{elementToFloat(dtype, bits[i])}));
     }
   });
 }
 
 /// Student's t is a normal over the root of a mean of squares of as many normals.
-void heavyTail(HostTensor &tensor, std::uint64_t seed, std::uint64_t stream) {
+void heavyTail(DType dtype, HostTensor &tensor, std::uint64_t seed, std::uint64_t stream) {
   const TensorShape &shape = tensor.shape();
-  forElements(
-      tensor, [&](std::int64_t row, std::int64_t head, std::int64_t i, double value) -> double {
-        const auto index = static_cast<std::uint64_t>((row * shape.heads + head) * shape.dim + i);
-        const NormalPair one = randomNormals(seed, kTailStream + stream, 2 * index);
-        const double other = randomNormals(seed, kTailStream + stream, 2 * index + 1).first;
-        const double squares = one.first * one.first + one.second * one.second + other * other;
-        return value / std::sqrt(squares / 3);
-      });
+  forElements(dtype, tensor,
+              [&](std::int64_t row, std::int64_t head, std::int64_t i, double value) -> double {
+                const auto index =
+                    static_cast<std::uint64_t>((row * shape.heads + head) * shape.dim + i);
+                const NormalPair one = randomNormals(seed, kTailStream + stream, 2 * index);
+                const double other = randomNormals(seed, kTailStream + stream, 2 * index + 1).first;
+                const double squares =
+                    one.first * one.first + one.second * one.second + other * other;
+                return value / std::sqrt(squares / 3);
+              });
 }
 
-void outlierChannels(HostTensor &tensor) {
+void outlierChannels(DType dtype, HostTensor &tensor, double factor) {
   std::array<std::int64_t, 3> channels = kOutlierChannels;
   for (std::int64_t &channel : channels)
     channel %= tensor.shape().dim;
-  forElements(tensor, [&](std::int64_t, std::int64_t, std::int64_t i, double value) {
-    return std::ranges::count(channels, i) ? kOutlier * value : value;
+  forElements(dtype, tensor, [&](std::int64_t, std::int64_t, std::int64_t i, double value) {
+    return std::ranges::count(channels, i) ? factor * value : value;
   });
 }
 
@@ -88,8 +90,8 @@ private:
       auto *bits = tensor.at<std::uint16_t>(row, head);
       for (std::int64_t i = 0; i < p_.headDimQk; ++i) {
         const bool negative = randomBits(seed_, kNeedleStream, static_cast<std::uint64_t>(i)) & 1;
-        bits[i] =
-            doubleToBf16(static_cast<double>(bf16ToFloat(bits[i])) + (negative ? -size : size));
+        bits[i] = doubleToElement(p_.dtype, double{elementToFloat(p_.dtype, bits[i])} +
+                                                (negative ? -size : size));
       }
     }
   }
@@ -112,11 +114,11 @@ void drift(const AttentionProblem &p, HostTensor &q, HostTensor &k, HostTensor &
   const auto growth = [](const std::vector<std::int64_t> &positions, std::int64_t row) {
     return 1 + static_cast<double>(positions[static_cast<std::size_t>(row)]) / kDriftLength;
   };
-  forElements(q, [&](std::int64_t row, std::int64_t, std::int64_t, double value) {
+  forElements(p.dtype, q, [&](std::int64_t row, std::int64_t, std::int64_t, double value) {
     return value / growth(queries, row);
   });
   for (HostTensor *tensor : {&k, &v})
-    forElements(*tensor, [&](std::int64_t row, std::int64_t, std::int64_t, double value) {
+    forElements(p.dtype, *tensor, [&](std::int64_t row, std::int64_t, std::int64_t, double value) {
       return value * growth(keys, row);
     });
 }
@@ -136,21 +138,23 @@ Expected<Distribution> parseDistribution(std::string_view text) {
 }
 
 void applyDistribution(Distribution distribution, const CheckedProblem &problem, std::uint64_t seed,
-                       HostTensor &q, HostTensor &k, HostTensor &v, double needleDepth) {
+                       HostTensor &q, HostTensor &k, HostTensor &v,
+                       const DistributionOptions &options) {
+  const DType dtype = problem.problem.dtype;
   switch (distribution) {
   case Distribution::Normal:
     return;
   case Distribution::HeavyTail:
-    heavyTail(q, seed, 0);
-    heavyTail(k, seed, 1);
-    heavyTail(v, seed, 2);
+    heavyTail(dtype, q, seed, 0);
+    heavyTail(dtype, k, seed, 1);
+    heavyTail(dtype, v, seed, 2);
     return;
   case Distribution::OutlierChannels:
-    outlierChannels(q);
-    outlierChannels(k);
+    outlierChannels(dtype, q, options.outlier);
+    outlierChannels(dtype, k, options.outlier);
     return;
   case Distribution::Needle:
-    Needles(problem, seed, needleDepth).add(q, k);
+    Needles(problem, seed, options.needleDepth).add(q, k);
     return;
   case Distribution::Drift:
     drift(problem.problem, q, k, v);

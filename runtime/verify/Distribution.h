@@ -14,7 +14,7 @@ namespace wavesmith {
 enum class Distribution : std::uint8_t {
   Normal,          ///< as they are
   HeavyTail,       ///< q, k and v: Student's t with 3 degrees of freedom
-  OutlierChannels, ///< three channels of q and k are 20 times larger
+  OutlierChannels, ///< three channels of q and k are larger
   Needle,          ///< one key of each sequence weighs about as much as all others together
   Drift,           ///< keys and values grow with their position, queries shrink as much
 };
@@ -23,9 +23,14 @@ Expected<Distribution> parseDistribution(std::string_view text);
 /// Of all, for messages.
 std::span<const std::string_view> distributionNames();
 
-/// Of bf16 tensors with standard-normal elements. `seed` is that of the elements; `needleDepth`, in
-/// [0, 1), where the needle is among its sequence's keys.
+struct DistributionOptions {
+  double needleDepth = 1.0 / 3; ///< where the needle is among its sequence's keys, in [0, 1)
+  double outlier = 20;          ///< how many times larger outlier channels are
+};
+
+/// Of bf16 or f16 tensors with standard-normal elements. `seed` is that of the elements.
 void applyDistribution(Distribution distribution, const CheckedProblem &problem, std::uint64_t seed,
-                       HostTensor &q, HostTensor &k, HostTensor &v, double needleDepth = 1.0 / 3);
+                       HostTensor &q, HostTensor &k, HostTensor &v,
+                       const DistributionOptions &options = {});
 
 } // namespace wavesmith

@@ -62,7 +62,8 @@ struct ErrorReport {
   std::vector<std::string> failures(const AttentionTolerance &tolerance) const;
 };
 
-/// Compares device results (bf16 out, float32 lse or null) and looks after the canaries.
+/// Compares device results (out as the spec has it, float32 lse or null) and looks after the
+/// canaries.
 ErrorReport compareWithReference(const CheckedProblem &problem, const AttentionReference &reference,
                                  const HostTensor &out, const HostTensor *lse);
 

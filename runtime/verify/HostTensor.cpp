@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "runtime/verify/BFloat16.h"
+#include "runtime/verify/Element16.h"
 #include "runtime/verify/Float8.h"
 #include "runtime/verify/Parallel.h"
 #include "runtime/verify/Random.h"
@@ -33,10 +33,10 @@ void HostTensor::forNormals(std::uint64_t seed, std::uint64_t stream, const Put 
   });
 }
 
-void HostTensor::fillNormalBf16(std::uint64_t seed, std::uint64_t stream) {
+void HostTensor::fillNormal(DType dtype, std::uint64_t seed, std::uint64_t stream) {
   forNormals(seed, stream,
              [&](std::int64_t row, std::int64_t head, std::int64_t element, double value) {
-               at<std::uint16_t>(row, head)[element] = doubleToBf16(value);
+               at<std::uint16_t>(row, head)[element] = doubleToElement(dtype, value);
              });
 }
 

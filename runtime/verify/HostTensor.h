@@ -22,7 +22,7 @@ class HostTensor {
 public:
   HostTensor() = default;
   /// Every byte outside elements (and, until written, the elements) has the value `fill`; 0xff is
-  /// a NaN in bf16, float32 and OCP e4m3 (in e4m3 fnuz only 0x80 is).
+  /// a NaN in bf16, f16, float32 and OCP e4m3 (in e4m3 fnuz only 0x80 is).
   HostTensor(const TensorShape &shape, std::byte fill);
 
   const TensorShape &shape() const { return shape_; }
@@ -39,8 +39,9 @@ public:
     return reinterpret_cast<const T *>(bytes_.data() + offsetOf(row, head));
   }
 
-  /// Standard-normal bf16 elements; the same for a (row, head, element) whatever the strides are.
-  void fillNormalBf16(std::uint64_t seed, std::uint64_t stream);
+  /// Standard-normal bf16 or f16 elements; the same for a (row, head, element) whatever the strides
+  /// are.
+  void fillNormal(DType dtype, std::uint64_t seed, std::uint64_t stream);
   /// Standard-normal values divided by a descale and rounded to FP8. The descale of a head, or of
   /// all if shared, puts its largest value at the format's largest. Returns the descales.
   std::vector<float> fillNormalFp8(Fp8Format format, bool shared, std::uint64_t seed,

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "runtime/spec/Rotation.h"
-#include "runtime/verify/BFloat16.h"
+#include "runtime/verify/Element16.h"
 #include "runtime/verify/Float8.h"
 #include "runtime/verify/Parallel.h"
 #include "runtime/verify/Reference.h"
@@ -15,12 +15,12 @@
 namespace wavesmith {
 namespace {
 
-std::vector<double> rotatedRow(const HostTensor &input, std::int64_t row, std::int64_t head,
-                               std::uint32_t seed) {
+std::vector<double> rotatedRow(const HostTensor &input, DType dtype, std::int64_t row,
+                               std::int64_t head, std::uint32_t seed) {
   std::vector<double> values(static_cast<std::size_t>(input.shape().dim));
   const auto *bits = input.at<std::uint16_t>(row, head);
   for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<double>(bf16ToFloat(bits[i]));
+    values[i] = double{elementToFloat(dtype, bits[i])};
   rotateRow(values, seed);
   return values;
 }
@@ -52,14 +52,14 @@ void rotateRow(std::span<double> row, std::uint32_t seed) {
   }
 }
 
-std::vector<float> descalesOf(const HostTensor &input, std::uint32_t rotation, bool shared,
-                              Fp8Format format) {
+std::vector<float> descalesOf(const HostTensor &input, DType dtype, std::uint32_t rotation,
+                              bool shared, Fp8Format format) {
   const TensorShape &shape = input.shape();
   std::vector<std::atomic<double>> largest(shared ? 1 : static_cast<std::size_t>(shape.heads));
   parallelFor(shape.rows, [&](std::int64_t row) {
     for (std::int64_t head = 0; head < shape.heads; ++head) {
       std::atomic<double> &most = largest[static_cast<std::size_t>(shared ? 0 : head)];
-      for (const double value : rotatedRow(input, row, head, rotation)) {
+      for (const double value : rotatedRow(input, dtype, row, head, rotation)) {
         const double magnitude = std::abs(value);
         for (double seen = most;
              magnitude > seen && !most.compare_exchange_weak(seen, magnitude);) {
@@ -73,8 +73,9 @@ std::vector<float> descalesOf(const HostTensor &input, std::uint32_t rotation, b
   return descales;
 }
 
-CodeReport compareCodes(const HostTensor &input, std::uint32_t rotation, Fp8Format format,
-                        const HostTensor &codes, const std::vector<float> &descales) {
+CodeReport compareCodes(const HostTensor &input, DType dtype, std::uint32_t rotation,
+                        Fp8Format format, const HostTensor &codes,
+                        const std::vector<float> &descales) {
   std::array<double, 256> valueOf{};
   for (std::size_t code = 0; code < valueOf.size(); ++code)
     valueOf[code] = fp8ToDouble(format, static_cast<std::uint8_t>(code));
@@ -90,7 +91,7 @@ CodeReport compareCodes(const HostTensor &input, std::uint32_t rotation, Fp8Form
   parallelFor(shape.rows, [&](std::int64_t index) {
     Row &row = rows[static_cast<std::size_t>(index)];
     for (std::int64_t head = 0; head < shape.heads; ++head) {
-      const std::vector<double> values = rotatedRow(input, index, head, rotation);
+      const std::vector<double> values = rotatedRow(input, dtype, index, head, rotation);
       const double descale = Descales::at(descales, head);
       const auto *made8 = codes.at<std::uint8_t>(index, head);
       double largest = 0;

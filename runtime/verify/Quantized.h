@@ -1,6 +1,6 @@
 #pragma once
-// What quantisers must make of bf16 rows: the rotation in float64, descales from maxima, and a
-// judgement of codes that a device made. Pure functions.
+// What quantisers must make of bf16 or f16 rows: the rotation in float64, descales from maxima, and
+// a judgement of codes that a device made. Pure functions.
 
 #include <cstdint>
 #include <span>
@@ -20,8 +20,8 @@ void rotateRow(std::span<double> row, std::uint32_t seed);
 
 /// For each head, or for all if shared: what puts the largest rotated magnitude at the format's
 /// largest value; 1 where all are 0.
-std::vector<float> descalesOf(const HostTensor &input, std::uint32_t rotation, bool shared,
-                              Fp8Format format);
+std::vector<float> descalesOf(const HostTensor &input, DType dtype, std::uint32_t rotation,
+                              bool shared, Fp8Format format);
 
 struct CodeReport {
   std::int64_t elements = 0;
@@ -30,7 +30,8 @@ struct CodeReport {
   double relRms = 0;      ///< of codes times descale against the rotated input
 };
 /// Codes against the nearest ones, up to the rounding of the device's float32 arithmetic.
-CodeReport compareCodes(const HostTensor &input, std::uint32_t rotation, Fp8Format format,
-                        const HostTensor &codes, const std::vector<float> &descales);
+CodeReport compareCodes(const HostTensor &input, DType dtype, std::uint32_t rotation,
+                        Fp8Format format, const HostTensor &codes,
+                        const std::vector<float> &descales);
 
 } // namespace wavesmith

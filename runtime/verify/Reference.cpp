@@ -5,7 +5,7 @@
 #include <cmath>
 #include <span>
 
-#include "runtime/verify/BFloat16.h"
+#include "runtime/verify/Element16.h"
 #include "runtime/verify/Float8.h"
 #include "runtime/verify/Parallel.h"
 #include "runtime/verify/ReferenceKernels.h"
@@ -68,8 +68,8 @@ Kernels chooseKernels() {
 /// Rows of a tensor as doubles.
 class Decoder {
 public:
-  explicit Decoder(const CheckedProblem &problem) : fp8_(problem.problem.dtype == DType::FP8) {
-    for (int code = 0; fp8_ && code < 256; ++code)
+  explicit Decoder(const CheckedProblem &problem) : dtype_(problem.problem.dtype) {
+    for (int code = 0; dtype_ == DType::FP8 && code < 256; ++code)
       valueOf_[static_cast<std::size_t>(code)] =
           fp8ToDouble(problem.fp8, static_cast<std::uint8_t>(code));
   }
@@ -77,7 +77,7 @@ public:
   template <typename Put>
   void decode(const HostTensor &from, std::int64_t row, std::int64_t head, const Put &put) const {
     const std::int64_t dim = from.shape().dim;
-    if (fp8_) {
+    if (dtype_ == DType::FP8) {
       const auto *codes = from.at<std::uint8_t>(row, head);
       for (std::int64_t i = 0; i < dim; ++i)
         put(i, valueOf_[codes[i]]);
@@ -85,11 +85,11 @@ public:
     }
     const auto *bits = from.at<std::uint16_t>(row, head);
     for (std::int64_t i = 0; i < dim; ++i)
-      put(i, static_cast<double>(bf16ToFloat(bits[i])));
+      put(i, double{elementToFloat(dtype_, bits[i])});
   }
 
 private:
-  bool fp8_;
+  DType dtype_;
   std::array<double, 256> valueOf_{};
 };
 

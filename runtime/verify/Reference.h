@@ -1,5 +1,5 @@
 #pragma once
-// Attention in float64 over bf16 or FP8 inputs: what every kernel is compared with. Blocked,
+// Attention in float64 over bf16, f16 or FP8 inputs: what every kernel is compared with. Blocked,
 // vectorised for the host's CPU and run on all cores, since tests compare gigaflops. Pure function.
 
 #include <cstdint>

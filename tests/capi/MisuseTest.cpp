@@ -143,7 +143,9 @@ TEST_F(Misuse, OfSizes) {
 TEST_F(Misuse, OfAttention) {
   const auto big = std::numeric_limits<std::int64_t>::max();
   EXPECT_TRUE(invalid(with([](auto &a) { a.dtype = 0; }), "dtype is 0"));
-  EXPECT_TRUE(invalid(with([](auto &a) { a.dtype = WAVESMITH_F32; }), "dtype is 4"));
+  EXPECT_TRUE(invalid(with([](auto &a) { a.dtype = WAVESMITH_F32; }), "dtype is 4",
+                      "1 (bf16), 2 (fp8) or 3 (f16)"));
+  EXPECT_TRUE(ok(with([](auto &a) { a.dtype = WAVESMITH_F16; })));
   EXPECT_TRUE(invalid(with([](auto &a) { a.heads = 0; }), "heads is 0"));
   EXPECT_TRUE(invalid(with([](auto &a) { a.heads = 129; }), "heads is 129"));
   EXPECT_TRUE(invalid(with([](auto &a) { a.kv_heads = 5; }), "multiple of kv_heads 5"));
@@ -167,7 +169,12 @@ TEST_F(Misuse, OfAttention) {
   EXPECT_TRUE(
       refused(onDevice([](auto &a) { a.splits = 2; }), WAVESMITH_UNSUPPORTED, "splits is 2"));
   EXPECT_TRUE(refused(onDevice([](auto &a) { a.path = WAVESMITH_PATH_FP8; }), WAVESMITH_UNSUPPORTED,
-                      "path is 2"));
+                      "path is 2", "inputs are bf16"));
+  EXPECT_TRUE(refused(onDevice([](auto &a) {
+                        a.path = WAVESMITH_PATH_FP8;
+                        a.dtype = WAVESMITH_F16;
+                      }),
+                      WAVESMITH_UNSUPPORTED, "path is 2", "inputs are f16"));
   EXPECT_TRUE(invalid(with([](auto &a) { a.max_total_q = 5; }), "max_total_q is 5"));
   EXPECT_TRUE(invalid(with([](auto &a) { a.batch = -1; }), "batch is -1"));
   EXPECT_TRUE(invalid(with([&](auto &a) { a.batch = big; }), "batch is"));

@@ -16,11 +16,13 @@ constexpr std::size_t kRow = std::size_t{kHeads} * kDim;
 
 struct Precision {
   const char *name;
+  DType dtype;
   std::int32_t path, scales;
-  /// Of a row's error, by Part::size, and of its lse. BF16 as in docs/testing.md. FP8 of inputs
-  /// that are e4m3 already: only the weights are rounded, docs/testing.md for few keys. Otherwise
-  /// q, k, v and the weights are, each by 2.6e-2 in the mean of squares and independently of each
-  /// other: four times 5.2e-2; a score is off by 3.7e-2 of its size, and so is the lse of few keys.
+  /// Of a row's error, by Part::size, and of its lse. BF16 and F16 as in docs/testing.md. FP8 of
+  /// inputs that are e4m3 already: only the weights are rounded, docs/testing.md for few keys.
+  /// Otherwise q, k, v and the weights are, each by 2.6e-2 in the mean of squares and independently
+  /// of each other: four times 5.2e-2; a score is off by 3.7e-2 of its size, and so is the lse of
+  /// few keys.
   double out, lse;
   friend void PrintTo(const Precision &precision, std::ostream *out) { *out << precision.name; }
 };
@@ -30,16 +32,18 @@ protected:
   ChunkedPrompt()
       : q(draw8()), k(draw8()), v(draw8()), descales(std::vector<float>(kHeads, 0.5f)) {}
 
-  /// Numbers of e4m3fnuz, also after halving or doubling.
+  /// Numbers of e4m3fnuz in the type of the inputs, also after halving or doubling.
   std::vector<std::uint16_t> draw8() {
     std::vector<std::uint16_t> values(kTokens * kRow);
     for (std::uint16_t &value : values)
-      value = floatToBf16(static_cast<float>(fp8ToDouble(
-          Fp8Format::E4M3Fnuz, doubleToFp8(Fp8Format::E4M3Fnuz, static_cast<double>(draw())))));
+      value = doubleToElement(
+          GetParam().dtype,
+          fp8ToDouble(Fp8Format::E4M3Fnuz, doubleToFp8(Fp8Format::E4M3Fnuz, double{draw()})));
     return values;
   }
   wavesmith_attention describe(const std::int32_t *offsets) const {
     wavesmith_attention attention = causal(offsets, 1);
+    attention.dtype = GetParam().dtype == DType::F16 ? WAVESMITH_F16 : WAVESMITH_BF16;
     attention.path = GetParam().path;
     attention.scales = GetParam().scales;
     return attention;
@@ -124,6 +128,7 @@ TEST_P(ChunkedPrompt, IsThePromptInOneCall) {
   }
   EXPECT_EQ(segmentsOfLast, 4);
 
+  const DType dtype = GetParam().dtype;
   const std::vector<std::uint16_t> one = out.read(), parts = chunked.read();
   const std::vector<float> oneLse = lse.read();
   std::vector<const std::uint16_t *> keys, values;
@@ -136,16 +141,18 @@ TEST_P(ChunkedPrompt, IsThePromptInOneCall) {
       values.push_back(v.host.data() + at);
       if (i % 3 != 0 && i > 20) // enough rows
         continue;
-      const Part expected = attend(q.host.data() + at, keys, values);
+      const Part expected = attend(q.host.data() + at, keys, values, dtype);
       double errorOne = 0, errorParts = 0, between = 0;
       for (std::size_t d = 0; d < kDim; ++d) {
-        const double a = wide(one[at + d]), b = wide(parts[at + d]), right = expected.out[d];
+        const double a = wide(one[at + d], dtype), b = wide(parts[at + d], dtype),
+                     right = expected.out[d];
         errorOne += (a - right) * (a - right);
         errorParts += (b - right) * (b - right);
         between += (a - b) * (a - b);
       }
-      // Each segment rounds what has been accumulated to BF16.
-      const double limit = GetParam().out, merged = limit + segmentsOfLast * 0x1p-9;
+      // Each segment rounds what has been accumulated, in the mean of squares below these.
+      const double limit = GetParam().out,
+                   merged = limit + segmentsOfLast * (dtype == DType::F16 ? 0x1p-12 : 0x1p-9);
       ASSERT_LE(std::sqrt(errorOne), limit * expected.size) << "row " << i << " head " << h;
       ASSERT_LE(std::sqrt(errorParts), merged * expected.size) << "row " << i << " head " << h;
       ASSERT_LE(std::sqrt(between), (limit + merged) * expected.size) << "row " << i;
@@ -159,11 +166,16 @@ TEST_P(ChunkedPrompt, IsThePromptInOneCall) {
 
 INSTANTIATE_TEST_SUITE_P(
     Results, ChunkedPrompt,
-    testing::Values(Precision{"Bf16", WAVESMITH_PATH_BF16, WAVESMITH_SCALES_NONE, 8e-3, 1e-5},
-                    Precision{"Unit", WAVESMITH_PATH_FP8, WAVESMITH_SCALES_UNIT, 1.5e-1, 6e-2},
-                    Precision{"Static", WAVESMITH_PATH_FP8, WAVESMITH_SCALES_STATIC, 1.5e-1, 6e-2},
-                    Precision{"Dynamic", WAVESMITH_PATH_FP8, WAVESMITH_SCALES_DYNAMIC, 2.1e-1,
-                              2e-1}),
+    testing::Values(
+        Precision{"Bf16", DType::BF16, WAVESMITH_PATH_BF16, WAVESMITH_SCALES_NONE, 8e-3, 1e-5},
+        Precision{"F16", DType::F16, WAVESMITH_PATH_BF16, WAVESMITH_SCALES_NONE, 1e-3, 1e-5},
+        Precision{"Unit", DType::BF16, WAVESMITH_PATH_FP8, WAVESMITH_SCALES_UNIT, 1.5e-1, 6e-2},
+        Precision{"UnitF16", DType::F16, WAVESMITH_PATH_FP8, WAVESMITH_SCALES_UNIT, 1.5e-1, 6e-2},
+        Precision{"Static", DType::BF16, WAVESMITH_PATH_FP8, WAVESMITH_SCALES_STATIC, 1.5e-1, 6e-2},
+        Precision{"Dynamic", DType::BF16, WAVESMITH_PATH_FP8, WAVESMITH_SCALES_DYNAMIC, 2.1e-1,
+                  2e-1},
+        Precision{"DynamicF16", DType::F16, WAVESMITH_PATH_FP8, WAVESMITH_SCALES_DYNAMIC, 2.1e-1,
+                  2e-1}),
     [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace

@@ -77,6 +77,72 @@ TEST_F(PolicyChoice, AMixedBatchIsSplitBySequence) {
   EXPECT_EQ(planned(context, attention).rule, "no-scales");
 }
 
+TEST_F(PolicyChoice, F16InputsAreNamedAndGiveF16) {
+  const std::int32_t lengths[] = {0, 600, 3600};
+  wavesmith_attention attention = description();
+  attention.dtype = WAVESMITH_F16;
+  attention.cu_seqlens_q = attention.cu_seqlens_kv = lengths;
+  attention.scales = WAVESMITH_SCALES_DYNAMIC;
+  attention.splits = 2;
+  const auto specsOf = [](const Planned &planned) {
+    std::string all;
+    for (const nlohmann::json &kernel : planned.explained.at("kernels"))
+      all += kernel.at("spec").get<std::string>() + "\n";
+    return all;
+  };
+  const Planned mixed = planned(context, attention);
+  EXPECT_EQ(mixed.info.path, WAVESMITH_PATH_MIXED);
+  EXPECT_EQ(mixed.explained.at("sequences")[0].at("path"), "f16");
+  EXPECT_EQ(mixed.explained.at("sequences")[1].at("path"), "fp8");
+  EXPECT_EQ(mixed.explained.at("sequences")[1].at("flips")[0].at("path"), "f16");
+  EXPECT_THAT(mixed.explained.at("reason").get<std::string>(),
+              testing::HasSubstr("1 sequences take f16, 1 take fp8"));
+  // Nothing of it, quantisers and reducers included, is bf16.
+  EXPECT_THAT(mixed.explained.dump(), testing::Not(testing::HasSubstr("bf16")));
+  EXPECT_THAT(specsOf(mixed),
+              AllOf(testing::HasSubstr("dtype=f16"), testing::HasSubstr("f16out=1"),
+                    testing::HasSubstr("input=f16"), testing::HasSubstr("output=f16")));
+
+  attention.path = WAVESMITH_PATH_BF16;
+  const Planned plain = planned(context, attention);
+  EXPECT_EQ(plain.info.path, WAVESMITH_PATH_BF16);
+  EXPECT_EQ(plain.explained.at("path"), "f16");
+
+  attention.path = 0;
+  attention.scales = WAVESMITH_SCALES_NONE;
+  attention.splits = 0;
+  attention.lengths = WAVESMITH_LENGTHS_ON_DEVICE;
+  attention.cu_seqlens_q = attention.cu_seqlens_kv = nullptr;
+  attention.max_total_q = attention.max_total_kv = 5000;
+  const Planned onDevice = planned(context, attention);
+  EXPECT_EQ(onDevice.info.path, WAVESMITH_PATH_BF16);
+  EXPECT_EQ(onDevice.explained.at("path"), "f16");
+  EXPECT_EQ(onDevice.explained.at("reason"),
+            "the lengths are on the device, so the inputs stay f16");
+}
+
+TEST_F(PolicyChoice, APassOverF16MergesF16) {
+  const std::int32_t cached[] = {0, 64, 90};
+  const std::int32_t *const segments[] = {cached};
+  wavesmith_attention attention = description();
+  attention.dtype = WAVESMITH_F16;
+  wavesmith_pass_options options = WAVESMITH_INIT(wavesmith_pass_options);
+  options.attention = &attention;
+  options.segments = segments;
+  options.segment_count = 1;
+  for (const std::int32_t path : {WAVESMITH_PATH_BF16, WAVESMITH_PATH_FP8}) {
+    attention.path = path;
+    attention.scales = path == WAVESMITH_PATH_FP8 ? WAVESMITH_SCALES_UNIT : WAVESMITH_SCALES_NONE;
+    wavesmith_pass pass = nullptr;
+    ASSERT_TRUE(ok(wavesmith_pass_begin(context, &options, &pass, nullptr)));
+    const char *json = "";
+    EXPECT_TRUE(ok(wavesmith_pass_explain(pass, &json)));
+    EXPECT_THAT(json,
+                AllOf(testing::HasSubstr("element=f16"), testing::Not(testing::HasSubstr("bf16"))));
+    EXPECT_TRUE(ok(wavesmith_pass_destroy(pass)));
+  }
+}
+
 TEST_F(PolicyChoice, ThePublishedPoliciesTurnWhereTheySay) {
   std::int32_t q[] = {0, 1023}, kv[] = {0, 1023};
   wavesmith_attention attention = description();

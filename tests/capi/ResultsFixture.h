@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "runtime/verify/BFloat16.h"
+#include "runtime/verify/Element16.h"
 #include "tests/capi/CapiFixture.h"
 
 namespace wavesmith::test {
@@ -105,7 +105,9 @@ buffersOf(const Array<std::uint16_t> &q, const Array<std::uint16_t> &k,
 
 template <typename T> std::vector<T> zeros(std::size_t count) { return std::vector<T>(count); }
 
-inline double wide(std::uint16_t value) { return static_cast<double>(bf16ToFloat(value)); }
+inline double wide(std::uint16_t value, DType dtype = DType::BF16) {
+  return double{elementToFloat(dtype, value)};
+}
 
 /// Some keys' share of one row: normalised output and log-sum-exp.
 struct Part {
@@ -118,13 +120,13 @@ struct Part {
 };
 
 inline Part attend(const std::uint16_t *q, const std::vector<const std::uint16_t *> &keys,
-                   const std::vector<const std::uint16_t *> &values) {
+                   const std::vector<const std::uint16_t *> &values, DType dtype = DType::BF16) {
   Part part{std::vector<double>(kDim, 0.0), -kInf, 0};
   std::vector<double> scores;
   for (const std::uint16_t *key : keys) {
     double score = 0;
     for (int i = 0; i < kDim; ++i)
-      score += wide(q[i]) * wide(key[i]);
+      score += wide(q[i], dtype) * wide(key[i], dtype);
     scores.push_back(score / std::sqrt(kDim));
   }
   if (scores.empty())
@@ -136,7 +138,7 @@ inline Part attend(const std::uint16_t *q, const std::vector<const std::uint16_t
     sum += weight;
     double squares = 0;
     for (int i = 0; i < kDim; ++i) {
-      const double value = wide(values[j][i]);
+      const double value = wide(values[j][i], dtype);
       part.out[static_cast<std::size_t>(i)] += weight * value;
       squares += value * value;
     }

@@ -1,7 +1,9 @@
 // The kernels around attention through the C interface, all around the kernels themselves: plans,
 // addresses, refusals. Their results: RowResultsTest.cpp.
 
+#include <cstddef>
 #include <limits>
+#include <string>
 
 #include "tests/capi/CapiFixture.h"
 
@@ -168,11 +170,30 @@ TEST_F(RowOps, NoTokensAreNothingToDo) {
   EXPECT_TRUE(ok(wavesmith_plan_destroy(plan)));
 }
 
+TEST_F(RowOps, WhatProgramsLeaveOutOfACombineIsBf16) {
+  const auto specOf = [&](const wavesmith_combine &description) {
+    wavesmith_plan plan = nullptr;
+    EXPECT_TRUE(ok(wavesmith_plan_combine(context, &description, &plan, nullptr)));
+    const char *json = "";
+    EXPECT_TRUE(ok(wavesmith_plan_explain(plan, &json)));
+    const std::string text = json;
+    EXPECT_TRUE(ok(wavesmith_plan_destroy(plan)));
+    return text;
+  };
+  wavesmith_combine description = combine();
+  description.element = WAVESMITH_F16;
+  EXPECT_NE(specOf(description).find("output=f16"), std::string::npos);
+  description.size = offsetof(wavesmith_combine, element); // of older headers
+  EXPECT_NE(specOf(description).find("output=bf16"), std::string::npos);
+}
+
 TEST_F(RowOps, WrongDescriptionsAreRefused) {
   const auto big = std::numeric_limits<std::int64_t>::max();
   const auto merging = [&](auto change) { return with(merge(), wavesmith_plan_merge, change); };
   EXPECT_TRUE(invalid(merging([](auto &m) { m.size = 8; }), "merge.size is 8"));
-  EXPECT_TRUE(invalid(merging([](auto &m) { m.element = WAVESMITH_F16; }), "element is 3"));
+  EXPECT_TRUE(ok(merging([](auto &m) { m.element = WAVESMITH_F16; })));
+  EXPECT_TRUE(invalid(merging([](auto &m) { m.element = WAVESMITH_FP8; }), "element is 2",
+                      "1 (bf16), 3 (f16) or 4 (f32)"));
   EXPECT_TRUE(invalid(merging([](auto &m) { m.head_dim_v = 192; }), "64, 128, 256"));
   EXPECT_TRUE(invalid(merging([](auto &m) { m.heads = 0; }), "heads is 0"));
   EXPECT_TRUE(invalid(merging([](auto &m) { m.tokens = -1; }), "tokens is -1"));
@@ -229,6 +250,11 @@ TEST_F(RowOps, WrongDescriptionsAreRefused) {
   EXPECT_TRUE(invalid(combining([](auto &c, auto &) { c.blocks = nullptr; }), "blocks is null"));
   EXPECT_TRUE(invalid(combining([](auto &c, auto &) { c.block_count = 1u << 30; }), "block_count"));
   EXPECT_TRUE(invalid(combining([](auto &c, auto &) { c.slots = -4; }), "slots is -4"));
+  for (const std::int32_t element : {0, int{WAVESMITH_BF16}, int{WAVESMITH_F16}})
+    EXPECT_TRUE(ok(combining([&](auto &c, auto &) { c.element = element; })));
+  EXPECT_TRUE(invalid(combining([](auto &c, auto &) { c.element = WAVESMITH_F32; }), "element is 4",
+                      "0 or 1 (bf16), or 3 (f16)"));
+  EXPECT_TRUE(invalid(combining([](auto &c, auto &) { c.reserved = 1; }), "reserved is 1"));
 }
 
 } // namespace

@@ -179,7 +179,8 @@ TEST_F(Results, CombinedPartialsAndMergedStatesAgree) {
     lses[slot * kRows + 9] = -std::numeric_limits<float>::infinity(); // a row without keys
   const Array partialLse(lses);
   const Array partialOut(drawFloats(kSlots * kRows * kDim));
-  const Array out(zeros<std::uint16_t>(kTokens * kDim));
+  const Array out(zeros<std::uint16_t>(kTokens * kDim)),
+      outF16(zeros<std::uint16_t>(kTokens * kDim));
   const Array lse(zeros<float>(kTokens));
   const wavesmith_combine_block block = {0, kTokens, 0, 1, 3, {}};
   wavesmith_combine combine = WAVESMITH_INIT(wavesmith_combine);
@@ -190,19 +191,25 @@ TEST_F(Results, CombinedPartialsAndMergedStatesAgree) {
   combine.tokens = kTokens;
   combine.blocks = &block;
   combine.block_count = 1;
-  wavesmith_plan plan = nullptr;
-  wavesmith_plan_info info = WAVESMITH_INIT(wavesmith_plan_info);
-  ASSERT_TRUE(ok(wavesmith_plan_combine(context, &combine, &plan, &info)));
-  const Memory workspace(info.workspace_bytes);
-  ASSERT_TRUE(ok(wavesmith_upload(plan, workspace.get(), info.workspace_bytes, nullptr)));
-  wavesmith_combine_buffers buffers = WAVESMITH_INIT(wavesmith_combine_buffers);
-  buffers.partial_out = partialOut.get();
-  buffers.partial_lse = partialLse.get();
-  buffers.out = out.get();
-  buffers.lse = lse.get();
-  buffers.workspace = workspace.get();
-  buffers.workspace_bytes = info.workspace_bytes;
-  ASSERT_TRUE(ok(wavesmith_launch_combine(plan, &buffers, nullptr)));
+  for (const auto &[element, to] :
+       {std::pair{std::int32_t{0}, &out}, {std::int32_t{WAVESMITH_F16}, &outF16}}) {
+    combine.element = element;
+    wavesmith_plan plan = nullptr;
+    wavesmith_plan_info info = WAVESMITH_INIT(wavesmith_plan_info);
+    ASSERT_TRUE(ok(wavesmith_plan_combine(context, &combine, &plan, &info)));
+    const Memory workspace(info.workspace_bytes);
+    ASSERT_TRUE(ok(wavesmith_upload(plan, workspace.get(), info.workspace_bytes, nullptr)));
+    wavesmith_combine_buffers buffers = WAVESMITH_INIT(wavesmith_combine_buffers);
+    buffers.partial_out = partialOut.get();
+    buffers.partial_lse = partialLse.get();
+    buffers.out = to->get();
+    buffers.lse = lse.get();
+    buffers.workspace = workspace.get();
+    buffers.workspace_bytes = info.workspace_bytes;
+    ASSERT_TRUE(ok(wavesmith_launch_combine(plan, &buffers, nullptr)));
+    ASSERT_EQ(hipDeviceSynchronize(), hipSuccess);
+    ASSERT_TRUE(ok(wavesmith_plan_destroy(plan)));
+  }
 
   wavesmith_merge merge = WAVESMITH_INIT(wavesmith_merge);
   merge.element = WAVESMITH_F32;
@@ -229,7 +236,7 @@ TEST_F(Results, CombinedPartialsAndMergedStatesAgree) {
   ASSERT_TRUE(ok(wavesmith_launch_merge(merging, &states, nullptr)));
   ASSERT_EQ(hipDeviceSynchronize(), hipSuccess);
 
-  const std::vector<std::uint16_t> combined = out.read();
+  const std::vector<std::uint16_t> combined = out.read(), combinedF16 = outF16.read();
   const std::vector<float> combinedLse = lse.read(), both = merged.read(),
                            bothLse = mergedLse.read();
   for (std::size_t row = 0; row < kTokens; ++row) {
@@ -254,11 +261,13 @@ TEST_F(Results, CombinedPartialsAndMergedStatesAgree) {
         value += part;
         scale += std::abs(part);
       }
+      // Half a step of each type.
       ASSERT_NEAR(wide(combined[row * kDim + i]), value, std::abs(value) * 0x1p-8 + scale * 1e-5);
+      ASSERT_NEAR(wide(combinedF16[row * kDim + i], DType::F16), value,
+                  std::abs(value) * 0x1p-11 + 0x1p-25 + scale * 1e-5);
       ASSERT_NEAR(both[row * kDim + i], value, scale * 2e-5);
     }
   }
-  ASSERT_TRUE(ok(wavesmith_plan_destroy(plan)));
   ASSERT_TRUE(ok(wavesmith_plan_destroy(merging)));
 }
 

@@ -92,14 +92,21 @@ class BadInput(CliTest):
         self.refusedRun("--dtype", "fp7", "bf16", dtype="fp7")
 
     def test_half_precision(self):
-        for text in ("fp16", "f16"):
-            self.refusedRun("--dtype", text, "not supported", "bf16, fp8", dtype=text)
+        for text in ("fp16", "half"):
+            self.refusedRun("--dtype", text, "bf16, f16, fp8", dtype=text)
         self.refused(
             ["build", "--targets", "gfx942", "--dtypes", "fp16", "-o", "out"],
             "--dtypes",
             "fp16",
-            "not supported",
+            "bf16, f16, fp8",
         )
+
+    def test_inputs_of_quantisers(self):
+        self.refusedRun("--input", "--quantize", input="f16")
+        self.refusedRun("--quantize", "fp8", "f16", dtype="f16", quantize="dynamic")
+        quantised = {"dtype": "fp8", "quantize": "dynamic"}
+        self.refusedRun("--input", "f32", "bf16, f16", **quantised, input="f32")
+        self.refusedRun("--distribution", "16-bit", dtype="fp8", distribution="needle")
 
     def test_fp8_format_of_another_target(self):
         self.refusedRun("--dtype", "e4m3", "e4m3fnuz", dtype="e4m3")

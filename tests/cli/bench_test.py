@@ -44,6 +44,8 @@ class Bench(CliTest):
     def test_what_cannot_be_recorded(self):
         call = [*CALL, "--record", "t.db", "--dtype"]
         self.refused([*call, "fp8", "--lens", "8:8"], "--record", "--quantize")
+        for dtype in (["f16"], ["fp8", "--quantize", "unit", "--input", "f16"]):
+            self.refused([*call, *dtype, "--lens", "8:8"], "--record", "bf16")
         self.refused([*call, "bf16", "--lens", "8:8,8:8"], "--record", "one sequence")
         self.refused([*call, "bf16", "--lens", "8:8", "--splits", "2"], "--record", "--splits")
         self.refused([*call, "bf16", "--lens", "8:8", "--sink"], "--record", "sink")

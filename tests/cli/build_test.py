@@ -56,7 +56,8 @@ class Build(CliTest):
         built = self.json("build", "build", *args)
         manifest = json.loads((self.dir / "out" / "manifest.json").read_text())
         self.assertEqual(schema.problems(manifest, schema.load("manifest")), [])
-        self.assertEqual(len(built["kernels"]), 12)  # targets, value dims, with lse and without
+        # Targets, value dims, with lse and without, to bf16 and f16.
+        self.assertEqual(len(built["kernels"]), 24)
         for kernel in manifest["kernels"]:
             seen = self.json("inspect", "inspect", self.dir / "out" / kernel["file"])
             self.assertEqual(seen["note"]["spec"], kernel["spec"])
@@ -74,6 +75,22 @@ class Build(CliTest):
             words,
             ["0 split=0 schedule=default", "0 split=0 window=1 sink=1 schedule=default"],
         )
+
+    @unittest.skipUnless(HAVE_COMPILER, "this build has no compiler")
+    def test_dtypes(self):
+        args = (*self.ARGS[:-1], "f16", "--causal", "yes", "--dtypes")
+        specs = {
+            dtypes: sorted(
+                k["spec"].split()[3] + (" f16out" if "f16out=1" in k["spec"] else "")
+                for k in self.json("build", *args, dtypes)["kernels"]
+            )
+            for dtypes in ("fp8", "bf16,fp8", "f16,fp8", "bf16,f16,fp8")
+        }
+        to_f16 = "dtype=fp8 f16out"
+        self.assertEqual(specs["fp8"], ["dtype=fp8"])
+        self.assertEqual(specs["bf16,fp8"], ["dtype=bf16", "dtype=fp8"])
+        self.assertEqual(specs["f16,fp8"], ["dtype=f16", to_f16])
+        self.assertEqual(specs["bf16,f16,fp8"], ["dtype=bf16", "dtype=f16", "dtype=fp8", to_f16])
 
     @unittest.skipUnless(HAVE_COMPILER, "this build has no compiler")
     def test_damaged_object(self):

@@ -8,6 +8,7 @@ import unittest
 from cli import BINARY, ENVIRONMENT, FAILED, FINE, HAVE_COMPILER, CliTest
 
 BUILD = ("build", "--targets", "gfx942", "--kernels", "combine_splits", "-o", "out")
+KERNELS = 12  # three value dims, with lse and without, to bf16 and f16
 
 
 class Empty(CliTest):
@@ -51,7 +52,7 @@ class Cache(CliTest):
         self.assertEqual({e["build_key"] for e in entries}, {k["build_key"] for k in self.built})
         self.assertTrue(all(e["current"] and not e["verified"] for e in entries))
         self.assertEqual(listed["bytes"], sum(e["bytes"] for e in entries))
-        self.assertEqual(self.json("cache-verify", "cache", "verify")["entries"], 6)
+        self.assertEqual(self.json("cache-verify", "cache", "verify")["entries"], KERNELS)
         path = self.cache / entries[0]["file"]
         data = bytearray(path.read_bytes())
         data[-1] ^= 1
@@ -68,7 +69,7 @@ class Cache(CliTest):
         (problem,) = self.json("cache-verify", "cache", "verify", code=FAILED)["problems"]
         self.assertIn("set aside", problem["message"])
         self.json("cache-prune", "cache", "prune", "--size", str(10**6))
-        self.assertEqual(len(self.entries()), 6)
+        self.assertEqual(len(self.entries()), KERNELS)
 
     def test_prune_takes_the_oldest(self):
         entries = self.entries()
@@ -78,7 +79,7 @@ class Cache(CliTest):
         self.assertEqual([e["file"] for e in self.entries()], [e["file"] for e in entries])
         keep = sum(e["bytes"] for e in entries[:2])
         pruned = self.json("cache-prune", "cache", "prune", "--size", str(keep))
-        self.assertEqual(pruned["removed_files"], 4)
+        self.assertEqual(pruned["removed_files"], KERNELS - 2)
         self.assertEqual(pruned["removed_bytes"], sum(e["bytes"] for e in entries[2:]))
         self.assertEqual([e["file"] for e in self.entries()], [e["file"] for e in entries[:2]])
 
@@ -95,18 +96,18 @@ class Cache(CliTest):
         other = {"WAVESMITH_TEMPLATE_DIR": str(templates)}
         self.json("build", *BUILD[:-1], "other", **other)
         entries = self.entries()
-        self.assertEqual([e["current"] for e in entries].count(True), 6)
-        self.assertEqual(len(entries), 12)
+        self.assertEqual([e["current"] for e in entries].count(True), KERNELS)
+        self.assertEqual(len(entries), 2 * KERNELS)
         pruned = self.json("cache-prune", "cache", "prune", "--outdated", **other)
-        self.assertEqual(pruned["removed_files"], 6)
-        self.assertEqual([e["current"] for e in self.entries()].count(False), 6)
+        self.assertEqual(pruned["removed_files"], KERNELS)
+        self.assertEqual([e["current"] for e in self.entries()].count(False), KERNELS)
         self.json("cache-prune", "cache", "prune", "--outdated")
         self.assertEqual(self.entries(), [])
 
     def test_clear_leaves_what_is_not_ours(self):
         (self.cache / ".tmp-0123").write_text("a killed writer's")
         cleared = self.json("cache-prune", "cache", "clear")
-        self.assertEqual(cleared["removed_files"], 7)
+        self.assertEqual(cleared["removed_files"], KERNELS + 1)
         self.assertEqual(os.listdir(self.cache), ["notes.txt"])
         code, _, err = self.wavesmith("cache", "list")
         self.assertEqual((code, err), (FINE, ""))

@@ -50,6 +50,20 @@ class Explain(CliTest):
         self.assertIn("quantize", kinds)
         self.assertEqual(kinds.count("attention"), 2)
 
+    def test_f16_inputs(self):
+        call = (*CALL, "--dtype", "f16", "--scales", "dynamic", "--splits", "2", "--lens")
+        report = self.explain(*call, "5:5,2000:2000")
+        self.assertEqual([s["path"] for s in report["sequences"]], ["f16", "fp8"])
+        flips = [f["path"] for s in report["sequences"] for f in s["flips"]]
+        self.assertIn("f16", flips)
+        self.assertNotIn("bf16", flips)
+        specs = "\n".join(k["spec"] for k in report["kernels"])
+        for words in ("dtype=f16", "f16out=1", "input=f16", "output=f16"):
+            self.assertIn(words, specs)
+        self.assertNotIn("bf16", specs)
+        report = self.explain(*call, "2000:2000", "--path", "f16")
+        self.assertEqual((report["path"], report["rule"]), ("f16", "explicit"))
+
     @unittest.skipUnless(HAVE_COMPILER, "needs the compiler")
     def test_providers(self):
         call = ("--target", "gfx942", "--head-dim", "64x64", "--heads", "2")
@@ -97,6 +111,8 @@ class Explain(CliTest):
         self.refused([*LONG, "--lens", "1:1"], "--lens", "exclude")
         self.refused([*LONG, "--policy", "best"], "--policy", "best", "default")
         self.refused([*LONG, "--path", "fast"], "--path", "fast", "bf16")
+        self.refused([*LONG, "--path", "f16"], "--path", "f16", "bf16, fp8")
+        self.refused([*LONG, "--dtype", "fp8"], "--dtype", "fp8", "bf16, f16")
         self.refused([*CALL, "--q-len", "9", "--scales", "some"], "--scales", "some", "dynamic")
         self.refused([*CALL, "--q-len", "9", "--rotate", "3"], "--rotate", "--scales")
         self.refused([*LONG, "--context", "-1"], "--context", "-1")

@@ -165,6 +165,21 @@ class Run(CliTest):
         errors = [r["quantization"]["errors_unquantised"]["out_rel_rms"] for r in (plain, rotated)]
         self.assertLess(errors[1], errors[0])
 
+    def test_f16(self):
+        call = ("run", "--target", "gfx942", "--head-dim", "64x64", "--heads", "2", "--verify")
+        call += ("--lens", "33:300", "--dtype")
+        errors = self.json("run", *call, "f16")["errors"]
+        self.assertLessEqual(errors["out_rel_rms"], 3.75e-4)
+        self.assertLessEqual(errors["out_row_rel_max"], 1e-3)
+        report = self.json("run", *call, "fp8", "--quantize", "dynamic", "--input", "f16")
+        self.assertTrue(report["ok"])
+        kernels = " ".join(k["name"] for k in report["kernels"])
+        self.assertIn("_f16out", kernels)
+        self.assertNotIn("bf16", kernels)
+        code, out, err = self.wavesmith(*call, "fp8", "--quantize", "unit", "--input", "f16")
+        self.assertEqual(code, 0, err)
+        self.assertIn("from float64 on the f16 inputs", out)
+
     def test_single_sequence(self):
         self.check(*CALL, "--heads", "1", "--q-len", "65", "--kv-len", "130", "--causal")
 

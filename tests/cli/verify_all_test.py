@@ -5,7 +5,7 @@ import unittest
 
 from cli import HAVE_COMPILER, CliTest
 
-EVERY = ("--dtypes", "bf16,fp8", "--lse", "both", "--scores", "all", "--kernels", "all")
+EVERY = ("--dtypes", "bf16,f16,fp8", "--lse", "both", "--scores", "all", "--kernels", "all")
 
 
 @unittest.skipUnless(HAVE_COMPILER, "this build has no compiler")

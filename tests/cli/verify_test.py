@@ -74,14 +74,15 @@ class Verify(CliTest):
         self.json("bundle-verify", "bundle", "verify", "out", "--require-verified", code=FAILED)
         built = self.json("build", *BUILD, "--verify")
         self.assertTrue(all(k["verified"] for k in built["kernels"]))
-        self.assertEqual((built["kept"], len(built["kernels"])), (0, 6))
+        # Three value dims, with lse and without, to bf16 and f16.
+        self.assertEqual((built["kept"], len(built["kernels"])), (0, 12))
         self.json("bundle-verify", "bundle", "verify", "out", "--require-verified")
         manifest = json.loads((self.dir / "out" / "manifest.json").read_text())
         for kernel in manifest["kernels"]:
             self.assertEqual(kernel["verification"]["object_sha256"], kernel["sha256"])
             self.assertEqual(len(kernel["verification"]["cases"]), 4)
         again = self.json("build", *BUILD, "--verify")
-        self.assertEqual(again["kept"], 6)
+        self.assertEqual(again["kept"], 12)
         # A kernel that fails leaves the bundle as it was.
         before = sorted(os.listdir(self.dir / "out"))
         code, _, err = self.wavesmith(
@@ -114,7 +115,14 @@ class Verify(CliTest):
     def test_wrong_kernels_fail(self):
         limit = "%limit = arith.addi %query, %offset : i32\n  %visible = arith.cmpi"
         rows = ": !sums, !rows, !rows"
+        coarse = "!tile.tile<[head_dim_v], bf16>"
+        through_bf16 = (  # right for bf16 results, too coarse for f16
+            f"%coarse = tile.convert %mean : !sums -> {coarse}\n"
+            f"    %back = tile.convert %coarse : {coarse} -> !sums\n"
+            "    %result = tile.convert %back : !sums"
+        )
         wrong = (
+            ("combine_splits", "%result = tile.convert %mean : !sums", through_bf16),
             ("combine_splits", "%row_lse = arith.addf %m, %log", "%row_lse = arith.subf %m, %log"),
             ("combine_splits", "%wn = arith.addf %wi, %w", "%wn = arith.maxnumf %wi, %w"),
             ("merge_states", "math.fma %wb, %xb, %pa", "math.fma %wa, %xb, %pa"),

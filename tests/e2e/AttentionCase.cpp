@@ -66,8 +66,8 @@ RunRequest drawCase(int number) {
   Draw draw(number);
   RunRequest request;
   AttentionProblem &problem = request.problem;
-  // Dims, causality, target and order by counting, so that any 24 cases in a row cover each, and 32
-  // all of them together.
+  // Dims, causality, target and order by counting, so that any 24 cases in a row cover each, and 48
+  // all of them together, types included.
   const Dims dims = kDims[number % kDims.size()];
   problem.headDimQk = dims.qk;
   problem.headDimV = dims.v;
@@ -75,9 +75,10 @@ RunRequest drawCase(int number) {
   const auto &targets = knownTargets();
   const auto kind = static_cast<std::size_t>(number) / 8;
   problem.target = targets[kind % targets.size()].name;
-  const bool fp8 = kind / targets.size() % 2 == 1;
+  constexpr std::array kTypes{DType::BF16, DType::FP8, DType::F16};
+  problem.dtype = kTypes[kind / targets.size() % kTypes.size()];
+  const bool fp8 = problem.dtype == DType::FP8;
   if (fp8) {
-    problem.dtype = DType::FP8;
     problem.sharedDescales = {draw.oneIn(4), draw.oneIn(4), draw.oneIn(4)};
   }
   // 5 and 24 have no common divisor: every order comes, and each with other dims next time.

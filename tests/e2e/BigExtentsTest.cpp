@@ -97,7 +97,7 @@ private:
     HostTensor values(packed, std::byte{0xff});
     std::vector<float> descales(1);
     if (fp8 == Fp8Format::None)
-      values.fillNormalBf16(1, tensor);
+      values.fillNormal(DType::BF16, 1, tensor);
     else
       descales = values.fillNormalFp8(fp8, /*shared=*/false, 1, tensor);
     const std::size_t bytes = static_cast<std::size_t>(shape.dim * shape.elementBytes);

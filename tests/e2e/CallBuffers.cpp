@@ -27,7 +27,7 @@ Expected<std::vector<std::byte>> CallBuffers::results() const {
 
 HostTensor normal(const TensorShape &shape, std::uint64_t seed, std::uint64_t stream) {
   HostTensor tensor(shape, std::byte{0xff});
-  tensor.fillNormalBf16(seed, stream);
+  tensor.fillNormal(DType::BF16, seed, stream);
   return tensor;
 }
 

@@ -8,7 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/verify/BFloat16.h"
+#include "runtime/judge/RowRun.h"
+#include "runtime/verify/Element16.h"
 #include "tests/e2e/RowDevice.h"
 
 namespace wavesmith::testing {
@@ -19,6 +20,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr std::byte kCanary{0xa5};
 
 struct Problem {
+  DType output = DType::BF16;
   int headDimV = 128;
   std::int64_t tokens = 0, heads = 1, slots = 0;
   std::int64_t padding = 0; ///< elements between heads and between rows of out
@@ -47,7 +49,7 @@ Expected<Result> run(RowDevice &device, const std::string &target, Problem &p, b
   Result result{HostTensor({p.tokens, p.heads, p.headDimV, row, head, 2}, kCanary),
                 HostTensor({p.tokens, p.heads, 1, 1, p.tokens + p.padding, 4}, kCanary)};
   WAVESMITH_ASSIGN(const LoadedKernel kernel,
-                   device.kernel(combineSpec(target, p.headDimV, writeLse)));
+                   device.kernel(combineSpec(target, p.headDimV, writeLse, p.output)));
   WAVESMITH_ASSIGN(const DeviceBuffer partialOut, device.upload(std::span<const float>(p.out)));
   WAVESMITH_ASSIGN(const DeviceBuffer partialLse, device.upload(std::span<const float>(p.lse)));
   WAVESMITH_ASSIGN(const DeviceBuffer units, device.upload(std::span<const CombineUnit>(p.units)));
@@ -99,12 +101,12 @@ void expectRight(Problem &p, const Result &result, bool writeLse) {
           EXPECT_EQ(out[i], 0) << "row " << token << " head " << unit.head << " element " << i;
         continue;
       }
-      // The last rounding, half a bf16 unit; weights: the argument of exp is up to 100 with 24
+      // The last rounding, half a step; weights: the argument of exp is up to 100 with 24
       // bits, then 64 sums of 24 bits.
       for (int i = 0; i < p.headDimV; ++i) {
         const double expected = weighted[i] / sum;
-        ASSERT_NEAR(bf16ToFloat(out[i]), expected,
-                    std::abs(expected) * 0x1p-8 + magnitude[i] / sum * 3e-5)
+        ASSERT_NEAR(elementToFloat(p.output, out[i]), expected,
+                    judge::halfStep(dtypeName(p.output), expected) + magnitude[i] / sum * 3e-5)
             << "row " << token << " head " << unit.head << " element " << i;
       }
       if (writeLse)
@@ -194,14 +196,15 @@ void expectHeads(const char *target, int dim, std::int64_t heads) {
 class CombineSplits : public ::testing::TestWithParam<const char *> {};
 
 TEST_P(CombineSplits, AgreesWithFloat64) {
-  for (int number = 0; number < 9; ++number) {
+  for (int number = 0; number < 12; ++number) {
     SCOPED_TRACE(fmt::format("case {}", number));
     Draw draw(100 + static_cast<std::uint64_t>(number));
     constexpr int kDims[] = {64, 128, 256};
     Problem p = drawProblem(draw, kDims[number % 3]);
+    p.output = number % 2 ? DType::F16 : DType::BF16;
     auto device = RowDevice::open(GetParam(), number % 2 ? "vmem-late,poison" : "vmem-early");
     ASSERT_TRUE(device) << device.status().message();
-    const bool writeLse = number % 4 != 3;
+    const bool writeLse = number % 5 != 3;
     const auto result = run(**device, GetParam(), p, writeLse);
     ASSERT_TRUE(result) << result.status().message();
     expectRight(p, *result, writeLse);
@@ -240,7 +243,8 @@ TEST_P(EveryHeadCount, OfEveryValueDim) {
       ASSERT_NO_FATAL_FAILURE(expectHeads(GetParam(), dim, heads));
 }
 
-/// With one partial, out is its rounding to bf16 and lse its bits, whatever the others' emptiness.
+/// With one partial, out is its rounding, to infinity and to nothing too, and lse its bits,
+/// whatever the others' emptiness.
 TEST_P(CombineSplits, OneSplitIsACopy) {
   Draw draw(8);
   Problem p;
@@ -252,17 +256,23 @@ TEST_P(CombineSplits, OneSplitIsACopy) {
     for (int s = 0; s < 3; ++s)
       p.lseAt(s, row) = s == row % 3 ? 1e3f * draw.normal() : draw.oneIn(2) ? kInf : -kInf;
     for (int i = 0; i < p.headDimV; ++i)
-      p.outRow(row % 3, row)[i] = draw.normal() * std::ldexp(1.0f, int(draw.between(-120, 120)));
+      p.outRow(row % 3, row)[i] =
+          draw.normal() *
+          std::ldexp(1.0f, int(draw.oneIn(2) ? draw.between(-120, 120) : draw.between(-30, 20)));
   }
   auto device = RowDevice::open(GetParam());
   ASSERT_TRUE(device) << device.status().message();
-  const auto result = run(**device, GetParam(), p, true);
-  ASSERT_TRUE(result) << result.status().message();
-  for (int row = 0; row < 256; ++row) {
-    EXPECT_EQ(*result->lse.at<float>(row, 0), p.lseAt(row % 3, row)) << row;
-    for (int i = 0; i < p.headDimV; ++i)
-      ASSERT_EQ(result->out.at<std::uint16_t>(row, 0)[i], floatToBf16(p.outRow(row % 3, row)[i]))
-          << row << ", " << i;
+  for (const DType output : {DType::BF16, DType::F16}) {
+    p.output = output;
+    const auto result = run(**device, GetParam(), p, true);
+    ASSERT_TRUE(result) << result.status().message();
+    for (int row = 0; row < 256; ++row) {
+      EXPECT_EQ(*result->lse.at<float>(row, 0), p.lseAt(row % 3, row)) << row;
+      for (int i = 0; i < p.headDimV; ++i)
+        ASSERT_EQ(result->out.at<std::uint16_t>(row, 0)[i],
+                  floatToElement(output, p.outRow(row % 3, row)[i]))
+            << dtypeName(output) << " " << row << ", " << i;
+    }
   }
 }
 
@@ -303,7 +313,7 @@ TEST_P(CombineSplits, FarApartGivesTheSameBits) {
   ASSERT_TRUE(near) << near.status().message();
   expectRight(p, *near, true);
 
-  const auto kernel = (*device)->kernel(combineSpec(GetParam(), p.headDimV, true));
+  const auto kernel = (*device)->kernel(combineSpec(GetParam(), p.headDimV, true, p.output));
   ASSERT_TRUE(kernel) << kernel.status().message();
   const auto partialOut = (*device)->upload(std::span<const float>(p.out));
   const auto partialLse = (*device)->upload(std::span<const float>(p.lse));

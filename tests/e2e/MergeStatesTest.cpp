@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/verify/BFloat16.h"
+#include "runtime/judge/RowRun.h"
 #include "tests/e2e/RowDevice.h"
 
 namespace wavesmith::testing {
@@ -16,7 +16,7 @@ namespace {
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr std::byte kCanary{0xa5};
 
-/// Out and lse of one state, with gaps; elements are bf16 or float32.
+/// Out and lse of one state, with gaps; elements are bf16, f16 or float32.
 struct State {
   HostTensor out, lse;
 };
@@ -25,7 +25,7 @@ struct Shape {
   std::string element = "bf16";
   std::int64_t tokens = 1, heads = 1, dim = 128, padding = 0;
 
-  int bytes() const { return element == "bf16" ? 2 : 4; }
+  int bytes() const { return element == "f32" ? 4 : 2; }
   State state(std::byte fill) const {
     const std::int64_t head = dim + padding, row = heads * head + padding;
     return {HostTensor({tokens, heads, dim, row, head, bytes()}, fill),
@@ -33,10 +33,9 @@ struct Shape {
   }
 };
 
-float load(const State &state, std::int64_t token, std::int64_t head, std::int64_t i) {
-  return state.out.shape().elementBytes == 2
-             ? bf16ToFloat(state.out.at<std::uint16_t>(token, head)[i])
-             : state.out.at<float>(token, head)[i];
+float load(const Shape &shape, const State &state, std::int64_t token, std::int64_t head,
+           std::int64_t i) {
+  return judge::load(state.out, shape.element, token, head, i);
 }
 
 State drawState(Draw &draw, const Shape &shape) {
@@ -47,13 +46,8 @@ State drawState(Draw &draw, const Shape &shape) {
       *state.lse.at<float>(token, head) =
           empty ? (draw.oneIn(2) ? kInf : -kInf) : 5 * draw.normal();
       // An empty state keeps the NaN that it was filled with.
-      for (std::int64_t i = 0; i < shape.dim && !empty; ++i) {
-        const float value = draw.normal();
-        if (shape.bytes() == 2)
-          state.out.at<std::uint16_t>(token, head)[i] = floatToBf16(value);
-        else
-          state.out.at<float>(token, head)[i] = value;
-      }
+      for (std::int64_t i = 0; i < shape.dim && !empty; ++i)
+        judge::store(state.out, shape.element, token, head, i, draw.normal());
     }
   return state;
 }
@@ -123,15 +117,15 @@ void expectMerged(const Shape &shape, const State &a, const State &b, std::int64
       else
         ASSERT_NEAR(lse, w.lse, 1e-5 * std::max(1.0, std::abs(w.lse)));
       for (std::int64_t i = 0; i < shape.dim; ++i) {
-        const double xa = w.a > 0 ? w.a * load(a, token, head, i) : 0;
-        const double xb = w.b > 0 ? w.b * load(b, token, head, i) : 0;
-        const float got = load(result, token, head, i);
+        const double xa = w.a > 0 ? w.a * load(shape, a, token, head, i) : 0;
+        const double xb = w.b > 0 ? w.b * load(shape, b, token, head, i) : 0;
+        const float got = load(shape, result, token, head, i);
         if (w.lse == -kInf)
           ASSERT_EQ(got, 0.0f);
         else
-          // Half a unit of bf16; weights with 24 bits and an argument of exp up to 50.
+          // Half a step; weights with 24 bits and an argument of exp up to 50.
           ASSERT_NEAR(got, xa + xb,
-                      (shape.bytes() == 2 ? std::abs(xa + xb) * 0x1p-8 : 0) +
+                      judge::halfStep(shape.element, xa + xb) +
                           (std::abs(xa) + std::abs(xb)) * 1e-5)
               << "token " << token << " head " << head << " element " << i;
       }
@@ -145,11 +139,12 @@ protected:
 
 TEST_P(MergeStates, AgreesWithFloat64InPlaceAndNot) {
   ASSERT_TRUE(device) << device.status().message();
-  for (int number = 0; number < 12; ++number) {
+  for (int number = 0; number < 18; ++number) {
     SCOPED_TRACE(fmt::format("case {}", number));
     Draw draw(200 + static_cast<std::uint64_t>(number));
     Shape shape;
-    shape.element = number % 2 ? "f32" : "bf16";
+    constexpr const char *kElements[] = {"bf16", "f16", "f32"};
+    shape.element = kElements[number / 3 % 3];
     shape.dim = std::int64_t{64} << number % 3;
     shape.heads = draw.oneIn(4) ? 128 : draw.between(1, 9);
     shape.tokens = draw.oneIn(6) ? 0 : draw.between(1, shape.heads == 128 ? 3 : 150);
@@ -171,7 +166,7 @@ TEST_P(MergeStates, AgreesWithFloat64InPlaceAndNot) {
 
 TEST_P(MergeStates, OneStateIsACopy) {
   ASSERT_TRUE(device) << device.status().message();
-  for (const char *element : {"bf16", "f32"}) {
+  for (const char *element : {"bf16", "f16", "f32"}) {
     Draw draw(3);
     Shape shape{.element = element, .tokens = 70, .heads = 3, .dim = 128, .padding = 8};
     State a = drawState(draw, shape), b = drawState(draw, shape);
@@ -217,7 +212,7 @@ TEST_P(MergeStates, IsAssociativeWithinRounding) {
       ASSERT_NEAR(l, r, 2e-5);
       // Two merges on each side, each within 1e-5 of values below 6.
       for (std::int64_t i = 0; i < shape.dim; ++i)
-        ASSERT_NEAR(load(*left, token, head, i), load(*right, token, head, i), 2e-4);
+        ASSERT_NEAR(load(shape, *left, token, head, i), load(shape, *right, token, head, i), 2e-4);
     }
 }
 

@@ -24,22 +24,26 @@ struct Case {
   DType dtype;
   int dims;
   Masks masks;
+  bool f16Out = false;
 };
 
 std::string nameOf(const ::testing::TestParamInfo<Case> &info) {
   constexpr const char *masks[] = {"", "Causal", "Window"};
-  return fmt::format("{}_{}_{}x{}{}", info.param.target, dtypeName(info.param.dtype),
+  return fmt::format("{}_{}_{}x{}{}{}", info.param.target, dtypeName(info.param.dtype),
                      kDims[info.param.dims].qk, kDims[info.param.dims].v,
-                     masks[static_cast<int>(info.param.masks)]);
+                     masks[static_cast<int>(info.param.masks)], info.param.f16Out ? "F16Out" : "");
 }
 
 std::vector<Case> allCases() {
   std::vector<Case> cases;
-  for (const std::string &target : targetNames())
-    for (const DType dtype : {DType::BF16, DType::FP8})
+  for (const std::string &target : targetNames()) {
+    for (const DType dtype : {DType::BF16, DType::F16, DType::FP8})
       for (int dims = 0; dims < 4; ++dims)
         for (const Masks masks : {Masks::None, Masks::Causal, Masks::Window})
           cases.push_back({target, dtype, dims, masks});
+    for (int dims = 0; dims < 4; ++dims)
+      cases.push_back({target, DType::FP8, dims, Masks::Causal, /*f16Out=*/true});
+  }
   return cases;
 }
 
@@ -52,6 +56,7 @@ protected:
     AttentionProblem &problem = request.problem;
     problem.target = drawn.target;
     problem.dtype = drawn.dtype;
+    problem.f16Out = drawn.f16Out;
     problem.headDimQk = kDims[drawn.dims].qk;
     problem.headDimV = kDims[drawn.dims].v;
     problem.causal = drawn.masks == Masks::Causal;
@@ -73,12 +78,14 @@ protected:
 
   /// Grows scores along the keys, so that references move often.
   static void peak(const CheckedProblem &checked, HostTensor &k) {
-    if (checked.problem.dtype != DType::BF16)
+    if (checked.problem.dtype == DType::FP8)
       return;
+    const int mantissa = checked.problem.dtype == DType::F16 ? 10 : 7;
     for (std::int64_t row = 0; row < k.shape().rows; ++row)
       for (std::int64_t i = 0; i < k.shape().dim; ++i) {
         std::uint16_t &bits = k.at<std::uint16_t>(row, 0)[i];
-        bits = static_cast<std::uint16_t>(bits + (static_cast<std::uint16_t>(row / 100 % 4) << 7));
+        bits = static_cast<std::uint16_t>(bits +
+                                          (static_cast<std::uint16_t>(row / 100 % 4) << mantissa));
       }
   }
 };

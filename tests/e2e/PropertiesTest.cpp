@@ -27,7 +27,7 @@ struct Kernel {
 std::vector<Kernel> kernels() {
   std::vector<Kernel> all;
   for (const std::string &target : targetNames())
-    for (const DType dtype : {DType::BF16, DType::FP8})
+    for (const DType dtype : {DType::BF16, DType::FP8, DType::F16})
       all.push_back({target, dtype, all.size() % 2 ? 192 : 64, all.size() % 2 ? 128 : 64});
   all.push_back({"gfx942", DType::BF16, 192, 128, /*scored=*/true});
   all.push_back({"gfx950", DType::FP8, 64, 64, /*scored=*/true});

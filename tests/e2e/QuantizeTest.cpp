@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/judge/QuantizeModel.h"
+#include "runtime/judge/RowRun.h"
 #include "runtime/verify/BFloat16.h"
 #include "tests/e2e/RowDevice.h"
 
@@ -21,13 +22,7 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 
 int bytesOf(const std::string &element) { return element == "f32" ? 4 : 2; }
 
-float load(const HostTensor &tensor, const std::string &element, std::int64_t row,
-           std::int64_t head, std::int64_t i) {
-  if (element == "f32")
-    return tensor.at<float>(row, head)[i];
-  const std::uint16_t bits = tensor.at<std::uint16_t>(row, head)[i];
-  return element == "bf16" ? bf16ToFloat(bits) : halfToFloat(bits);
-}
+using judge::load;
 
 TensorShape padded(std::int64_t tokens, std::int64_t heads, std::int64_t dim, int bytes,
                    std::int64_t padding) {

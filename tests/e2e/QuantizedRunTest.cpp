@@ -1,4 +1,4 @@
-// FP8 calls whose bf16 inputs are quantised on the device: right against float64 on the codes,
+// FP8 calls whose 16-bit inputs are quantised on the device: right against float64 on the codes,
 // close to float64 on the inputs, and closer where a rotation is for.
 
 #include <gtest/gtest.h>
@@ -97,6 +97,25 @@ TEST_P(QuantizedRuns, RotationSavesOutlierChannels) {
   EXPECT_GT(errors[0], 2 * errors[1]);
 }
 
+TEST_P(QuantizedRuns, F16InputsGiveF16) {
+  for (const Scales scales : {Scales::Given, Scales::Dynamic, Scales::Unit}) {
+    RunRequest request = quantised(GetParam(), kDims[0], scales, 9);
+    request.quantization->input = "f16";
+    request.problem.lengths = {{17, 130}, {3, 0}, {65, 900}};
+    request.splits = 2;
+    const auto report = runCase(request);
+    ASSERT_TRUE(report) << report.status().message();
+    EXPECT_TRUE(report->ok()) << scalesName(scales) << "\n" << complaints(report);
+    ASSERT_TRUE(report->quantization && report->quantization->errors);
+    EXPECT_LT(report->quantization->errors->outRelRms, 0.1);
+    EXPECT_GT(report->quantization->errors->outRelRms, 0.01);
+    bool f16Out = false;
+    for (const RunKernel &kernel : report->kernels)
+      f16Out |= kernel.attention && kernel.info.name.find("_f16out") != std::string::npos;
+    EXPECT_TRUE(f16Out);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, QuantizedRuns, ::testing::ValuesIn(targetNames()),
                          [](const auto &info) { return info.param; });
 
@@ -105,10 +124,13 @@ TEST(QuantizedRun, RefusesWhatItWouldNotDo) {
   request.quantization->rotationK = 4;
   EXPECT_NE(runCase(request).status().message().find("the same seed"), std::string::npos);
   request = quantised("gfx942", kDims[0], Scales::Dynamic, 0);
+  request.quantization->input = "f32";
+  EXPECT_EQ(runCase(request).status().message(), "a run quantises bf16 or f16 inputs, not f32");
+  request = quantised("gfx942", kDims[0], Scales::Dynamic, 0);
   request.quantization.reset();
   request.distribution = Distribution::Needle;
   EXPECT_EQ(runCase(request).status().message(),
-            "needle inputs are made in bf16; fp8 takes them only when it quantises them");
+            "needle inputs are made in 16 bits; fp8 takes them only when it quantises them");
 }
 
 } // namespace

@@ -10,7 +10,7 @@
 namespace wavesmith::testing {
 namespace {
 
-constexpr int kDefaultCases = 40, kLongCases = 400;
+constexpr int kDefaultCases = 48, kLongCases = 400;
 
 class RandomCases : public ::testing::TestWithParam<int> {};
 
@@ -44,7 +44,7 @@ TEST(RandomCases, CoverEveryOrderShapeAndKindOfBatch) {
     }
   }
   EXPECT_EQ(orders.size(), allOrders().size());
-  EXPECT_EQ(shapes.size(), 16u * knownTargets().size());
+  EXPECT_EQ(shapes.size(), 24u * knownTargets().size());
   EXPECT_EQ(splits, (std::set{0, 1, 2, 3, 64}));
   EXPECT_TRUE(grouped && empty && rowsWithoutKeys && padded && noLse);
 }

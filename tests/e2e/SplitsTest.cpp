@@ -28,8 +28,8 @@ RunRequest request(const Kernel &kernel, std::vector<SequenceLength> lengths, bo
 class Splits : public ::testing::TestWithParam<Kernel> {};
 
 // Each is compared with float64, out and LSE, within the bounds of an unsplit call: a partial is
-// float32, so the merge adds about 2^-23 for each piece, nothing beside the output's 2^-9. Two cuts
-// then differ by twice those bounds at most.
+// float32, so the merge adds about 2^-23 for each piece, nothing beside the output's 2^-9, or 2^-12
+// of f16. Two cuts then differ by twice those bounds at most.
 TEST_P(Splits, AnyNumberOfPiecesStaysWithinTheBounds) {
   bool causal = false;
   for (const int splits : {1, 2, 3, 5, 8, 16, 64}) {
@@ -67,7 +67,7 @@ TEST_P(Splits, PinnedPiecesGiveTheSameBitsEachTime) {
 std::vector<Kernel> kernels() {
   std::vector<Kernel> all;
   for (const std::string &target : targetNames())
-    for (const DType dtype : {DType::BF16, DType::FP8})
+    for (const DType dtype : {DType::BF16, DType::F16, DType::FP8})
       all.push_back({target, dtype});
   return all;
 }

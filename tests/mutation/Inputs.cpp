@@ -17,9 +17,9 @@ void Inputs::draw(std::uint64_t seed, float growth) {
   q = HostTensor(checked.q, nan);
   k = HostTensor(checked.k, nan);
   v = HostTensor(checked.v, nan);
-  q.fillNormalBf16(seed, 0);
-  k.fillNormalBf16(seed, 1);
-  v.fillNormalBf16(seed, 2);
+  q.fillNormal(DType::BF16, seed, 0);
+  k.fillNormal(DType::BF16, seed, 1);
+  v.fillNormal(DType::BF16, seed, 2);
   std::int64_t token = 0;
   for (const SequenceLength &length : checked.problem.lengths)
     for (std::int64_t key = 0; key < length.kv; ++key, ++token) {

@@ -53,6 +53,8 @@ Expected<tuning::Record> recordOf(const RunRequest &request, const std::string &
   const bool fp8 = problem.dtype == DType::FP8;
   if (fp8 && !request.quantization)
     return refused("FP8 inputs are no alternative to bf16; give --quantize, which quantises these");
+  if (problem.dtype == DType::F16 || (fp8 && request.quantization->input != "bf16"))
+    return refused("records are of bf16 inputs, and rules take them for f16 too; give bf16");
   tuning::Record record;
   record.device = chip;
   record.target = problem.target;

@@ -1,6 +1,7 @@
 #include "tools/wavesmith/CallFlags.h"
 
 #include <cstdint>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,7 +34,7 @@ void CallFlags::declare(CLI::App &app, bool needsTarget) {
   if (needsTarget)
     target->required();
   app.add_option("--dtype", dtype_,
-                 "bf16, or fp8 in the target's format (or by name: e4m3fnuz, e4m3)")
+                 "bf16, f16, or fp8 in the target's format (or by name: e4m3fnuz, e4m3)")
       ->required();
   app.add_option("--head-dim", headDim_, "<qk>x<v>: 192x128, 128x128, 64x64, 256x256")->required();
   app.add_option("--heads", heads_, "Query heads, 1 to 128")->required();
@@ -47,11 +48,13 @@ void CallFlags::declare(CLI::App &app, bool needsTarget) {
                  "Pieces of each row block's keys: 1 to 64; default: as the device's size asks");
   app.add_option(
       "--quantize", quantize_,
-      "fp8: static, dynamic or unit scales; inputs are bf16 and quantised on the device");
+      "fp8: static, dynamic or unit scales; inputs are 16 bits wide and quantised on the device");
+  app.add_option("--input", input_,
+                 "With --quantize: bf16 or f16, of inputs and out; default: bf16");
   app.add_option("--rotate", rotate_,
                  "With --quantize: seed of the rotation of queries and keys, 1 to 2^31 - 1");
   app.add_option("--distribution", distribution_,
-                 "Of bf16 inputs: normal, heavy-tail, outlier-channels, needle, drift");
+                 "Of 16-bit inputs: normal, heavy-tail, outlier-channels, needle, drift");
 }
 
 Expected<RunRequest> CallFlags::request(const std::string &target) const {
@@ -105,21 +108,30 @@ Status CallFlags::quantization(RunRequest &request) const {
   }
   const bool fp8 = request.problem.dtype == DType::FP8;
   if (quantize_.empty()) {
-    if (!rotate_.empty())
-      return Status(StatusCode::InvalidArgument, "--rotate is of --quantize, which is not given");
+    for (const auto &[flag, value] : {std::pair{"--rotate", &rotate_}, {"--input", &input_}})
+      if (!value->empty())
+        return error(StatusCode::InvalidArgument, "{} is of --quantize, which is not given", flag);
     if (fp8 && !distribution_.empty())
       return error(StatusCode::InvalidArgument,
-                   "--distribution is of bf16 inputs; with --dtype {} give --quantize too", dtype_);
+                   "--distribution is of 16-bit inputs; with --dtype {} give --quantize too",
+                   dtype_);
     return Status::ok();
   }
   if (!fp8)
-    return error(StatusCode::InvalidArgument, "--quantize needs --dtype fp8, not {}", dtype_);
+    return error(StatusCode::InvalidArgument,
+                 "--quantize needs --dtype fp8, not {0}; --input {0} says what it quantises",
+                 dtype_);
   Quantization how;
   WAVESMITH_ASSIGN(how.scales, withFlag("--quantize", parseScales(quantize_)));
   if (!rotate_.empty()) {
     WAVESMITH_ASSIGN(const std::int64_t seed, parseCount("--rotate", rotate_, 1, INT32_MAX));
     how.rotationQ = how.rotationK = static_cast<std::uint32_t>(seed);
   }
+  if (!input_.empty()) {
+    WAVESMITH_TRY(checkWord("--input", input_, {"bf16", "f16"}));
+    how.input = input_;
+  }
+  request.problem.f16Out = how.input == "f16";
   request.quantization = how;
   return Status::ok();
 }

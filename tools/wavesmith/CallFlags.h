@@ -37,7 +37,7 @@ private:
   Status quantization(RunRequest &request) const;
 
   std::string target_, dtype_, headDim_, heads_, kvHeads_, qLen_, kvLen_, lens_, splits_, quantize_,
-      rotate_, distribution_;
+      input_, rotate_, distribution_;
   ScoreFlags scores_;
   bool causal_ = false;
 };

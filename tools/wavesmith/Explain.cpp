@@ -40,12 +40,12 @@ std::string sequencesText(const std::vector<std::size_t> &sequences) {
       shown < sequences.size() ? fmt::format(" and {} more", sequences.size() - shown) : "");
 }
 
-std::string decisionText(const Decisions::Choice &choice, bool named) {
+std::string decisionText(const Decisions::Choice &choice, DType inputs, bool named) {
   const policy::Decision &decision = choice.decision;
   std::string text;
   if (named)
     text += row("", sequencesText(choice.sequences));
-  text += row("path", policy::pathName(decision.path));
+  text += row("path", pathName(decision.path, inputs));
   text += row("rule", fmt::format("{}: {}", decision.rule, decision.reason));
   std::string values;
   for (const policy::Variable &variable : policy::variables())
@@ -54,7 +54,7 @@ std::string decisionText(const Decisions::Choice &choice, bool named) {
   text += row("values", values);
   for (const policy::Flip &flip : decision.flips)
     text += row("flips", fmt::format("{} {} gives {} (rule {})", flip.variable, flip.value,
-                                     policy::pathName(flip.path), flip.rule));
+                                     pathName(flip.path, inputs), flip.rule));
   return text;
 }
 
@@ -65,6 +65,7 @@ public:
 
   void declare(CLI::App &app) override {
     app.add_option("--target", target_, "gfx942 or gfx950")->required();
+    app.add_option("--dtype", dtype_, "Of the inputs: bf16 or f16; default: bf16");
     app.add_option("--head-dim", headDim_, "<qk>x<v>; default: 192x128");
     app.add_option("--heads", heads_, "Query heads, 1 to 128; default: 12");
     app.add_option("--kv-heads", kvHeads_, "Key/value heads; default: as many as query heads");
@@ -82,7 +83,8 @@ public:
     app.add_option("--tuning", tuning_,
                    "Tuning database, or off; default: as WAVESMITH_TUNING says");
     app.add_option("--chip", chip_, "Whose times count in it; default: MI325X or MI355X");
-    app.add_option("--path", path_, "bf16 or fp8 for every sequence, whatever the policy says");
+    app.add_option("--path", path_,
+                   "The --dtype, or fp8, for every sequence, whatever the policy says");
     app.add_option("--splits", splits_,
                    "Pieces of each row block's keys: 1 to 64; default: as the target's chip asks");
   }
@@ -132,8 +134,10 @@ private:
     AttentionProblem &problem = request.problem;
     WAVESMITH_ASSIGN(const HeadDim dim, parseHeadDim("--head-dim", headDim_));
     WAVESMITH_ASSIGN(const KernelSpec spec, checkedSpec({"--target", "--dtype", "--head-dim"},
-                                                        target_, "bf16", dim, causal_));
+                                                        target_, dtype_, dim, causal_));
+    WAVESMITH_TRY(checkWord("--dtype", dtype_, {"bf16", "f16"})); // fp8 has nothing to choose
     problem.target = spec.target;
+    problem.dtype = spec.attention.dtype;
     problem.headDimQk = dim.qk;
     problem.headDimV = dim.v;
     problem.causal = causal_;
@@ -145,7 +149,7 @@ private:
     WAVESMITH_ASSIGN(problem.lengths, lengths());
     WAVESMITH_TRY(checkWord("--scales", scales_, {"none", "static", "dynamic", "unit"}));
     if (scales_ != "none") {
-      Quantization how;
+      Quantization how{.input = dtype_};
       WAVESMITH_ASSIGN(how.scales, withFlag("--scales", parseScales(scales_)));
       if (!rotate_.empty()) {
         WAVESMITH_ASSIGN(const std::int64_t seed, parseCount("--rotate", rotate_, 1, INT32_MAX));
@@ -158,7 +162,7 @@ private:
     }
     request.fp8Context = fp8Context_;
     if (!path_.empty()) {
-      WAVESMITH_TRY(checkWord("--path", path_, {"bf16", "fp8"}));
+      WAVESMITH_TRY(checkWord("--path", path_, {dtype_, "fp8"}));
       request.path = path_ == "fp8" ? Path::Fp8 : Path::Bf16;
     }
     return request;
@@ -204,10 +208,10 @@ private:
                                     ? policy.name()
                                     : fmt::format("{} ({})", policy.name(), policy.origin()));
     for (const Decisions::Choice &choice : decisions.choices)
-      result.text += decisionText(choice, !one);
+      result.text += decisionText(choice, decisions.inputs, !one);
     putDecisions(decisions, result.json);
     if (path)
-      result.json["path"] = mixed ? "mixed" : policy::pathName(*path);
+      result.json["path"] = mixed ? "mixed" : pathName(*path, decisions.inputs);
     result.json["kernels"] = Json::array();
     for (const KernelSpec &spec : list.kernels()) {
       const std::string_view provider = kernels.wouldServe(spec);
@@ -231,8 +235,9 @@ private:
     return result;
   }
 
-  std::string target_, headDim_ = "192x128", heads_ = "12", kvHeads_, qLen_, context_, lens_,
-                       scales_ = "none", rotate_, policy_, tuning_, chip_, path_, splits_;
+  std::string target_, dtype_ = "bf16", headDim_ = "192x128", heads_ = "12", kvHeads_, qLen_,
+                       context_, lens_, scales_ = "none", rotate_, policy_, tuning_, chip_, path_,
+                       splits_;
   ScoreFlags scores_;
   bool causal_ = false, fp8Context_ = false;
 };

@@ -109,7 +109,10 @@ void KernelSelection::declare(CLI::App &app) {
       ->default_val("attention");
   app.add_option("--rotation", rotation_, "Seed of the quantisers' rotation; 0: none")
       ->default_val("0");
-  app.add_option("--dtypes", dtypes_, "bf16, fp8 or both: bf16,fp8")->default_val("bf16");
+  app.add_option("--dtypes", dtypes_,
+                 "bf16, f16, fp8 or several: bf16,fp8. fp8 stores f16 beside f16, bf16 beside bf16 "
+                 "or alone")
+      ->default_val("bf16");
   app.add_option("--head-dims", headDims_, "192x128,128x128,64x64,256x256; default: all");
   app.add_option("--causal", causal_, "yes, no or both")->default_val("both");
   app.add_option("--lse", lse_, "yes, no or both: kernels that store logarithms")
@@ -154,6 +157,9 @@ Expected<std::vector<KernelSpec>> KernelSelection::specs() const {
     if (std::ranges::find(names, "attention") == names.end())
       continue;
     const std::vector<KernelSpec> family = attentionFamily(target);
+    // FP8 kernels store what the other types of the list are.
+    const bool f16 = std::ranges::count(dtypes, dtypeName(DType::F16)) > 0;
+    const bool bf16 = std::ranges::count(dtypes, dtypeName(DType::BF16)) > 0 || !f16;
     for (const std::string &dtype : dtypes)
       for (const std::string &text : dims) {
         WAVESMITH_ASSIGN(const HeadDim dim, parseHeadDim("--head-dims", text));
@@ -163,12 +169,13 @@ Expected<std::vector<KernelSpec>> KernelSelection::specs() const {
         for (const KernelSpec &spec : family) {
           const AttentionSpec &a = spec.attention;
           if (a.dtype != plain.attention.dtype || a.headDimQk != dim.qk || a.headDimV != dim.v ||
-              !causal.has(a.causal) || !lse.has(a.writeLse) || !splitKv.has(a.splitKv) ||
+              !(a.outType() == DType::F16 ? f16 : bf16) || !causal.has(a.causal) ||
+              !lse.has(a.writeLse) || !splitKv.has(a.splitKv) ||
               std::ranges::find(scores, scoresOf(a)) == scores.end())
             continue;
           addOnce(specs, spec);
           if (a.splitKv)
-            addOnce(specs, combineSpec(target, a.headDimV, a.writeLse));
+            addOnce(specs, combineSpec(target, a));
         }
       }
   }

@@ -168,11 +168,11 @@ std::string describeRun(const RunRequest &request, const RunReport &report) {
   if (report.errors)
     text += errorTable(*report.errors, report.tolerance);
   if (report.quantization && report.quantization->errors)
-    text +=
-        row("unquantised",
-            fmt::format("out is {:.2e} relative rms, lse {:.2e} from float64 on the bf16 inputs",
-                        report.quantization->errors->outRelRms,
-                        report.quantization->errors->allRows().lseAbs));
+    text += row("unquantised",
+                fmt::format("out is {:.2e} relative rms, lse {:.2e} from float64 on the {} inputs",
+                            report.quantization->errors->outRelRms,
+                            report.quantization->errors->allRows().lseAbs,
+                            request.quantization ? request.quantization->input : "16-bit"));
   if (report.coverage)
     text += coverageText(*report.coverage);
   for (const std::string &fault : report.faults)

@@ -18,6 +18,7 @@
 
 namespace wavesmith::policy {
 
+/// Bf16 takes 16-bit inputs as they are, f16 ones too.
 enum class Path : std::uint8_t { Bf16, Fp8, Refuse };
 std::string_view pathName(Path path); ///< "bf16", "fp8", "refuse"
 

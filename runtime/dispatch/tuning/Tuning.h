@@ -26,7 +26,7 @@ struct Record {
   std::int64_t heads = 1, kvHeads = 1;
   bool causal = false;
   std::int64_t qLen = 0, kvLen = 0;
-  policy::Path path = policy::Path::Bf16; ///< of bf16 inputs; Fp8 quantises them in the call
+  policy::Path path = policy::Path::Bf16; ///< of 16-bit inputs; Fp8 quantises them in the call
   std::string scales = "none";            ///< static, dynamic or unit on the FP8 path
   Source source = Source::Modelled;
   std::string toolchain; ///< toolchainId() of what made the kernels

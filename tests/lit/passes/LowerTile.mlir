@@ -1,7 +1,7 @@
 // The template, scheduled and lowered: what the emitted kernel is made of. The machine code is
 // judged by the gates and by the emulator; here stands what the IR must carry to get there.
 
-// RUN: wavesmith-opt %templates/attention.mlir -wavesmith-bind-parameters=values=block_m=256,block_n=32,head_dim_qk=192,head_dim_v=128,input=bf16,scaled=false,causal=true,window=false,sink=false,soft_cap=false,write_lse=true,split_kv=false -wavesmith-fold-parameters -wavesmith-select-atoms -wavesmith-assign-layouts -wavesmith-form-softmax -wavesmith-place-in-lds -wavesmith-pipeline-loads -wavesmith-peel-masks -wavesmith-insert-waits -o %t
+// RUN: wavesmith-opt %templates/attention.mlir -wavesmith-bind-parameters=values=block_m=256,block_n=32,head_dim_qk=192,head_dim_v=128,input=bf16,output=bf16,scaled=false,causal=true,window=false,sink=false,soft_cap=false,write_lse=true,split_kv=false -wavesmith-fold-parameters -wavesmith-select-atoms -wavesmith-assign-layouts -wavesmith-form-softmax -wavesmith-place-in-lds -wavesmith-pipeline-loads -wavesmith-peel-masks -wavesmith-insert-waits -o %t
 // RUN: wavesmith-opt %t -pass-pipeline="builtin.module(wavesmith-lower-tile{kernel-name=ws_test},llvm.func(attach-alias-scopes))" | FileCheck %s
 // RUN: sed 's/lds = #tile.lds<rows, offset = 0/lds = #tile.lds<rows, offset = 16/' %t | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=PLACE
 // RUN: sed 's/attributes {peeled, /attributes {/' %t | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=PEEL
@@ -12,7 +12,7 @@
 // RUN: sed -E 's/(tile.normalize %[0-9]+#3, )(%[0-9]+)#1, %[0-9]+#2/\1\2#2, \2#1/' %t | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=NORMALIZE
 
 // The same template on a target with other means: wider DMA, reads that transpose, a convert.
-// RUN: wavesmith-opt %templates/attention.mlir -wavesmith-bind-parameters=values=block_m=256,block_n=64,head_dim_qk=192,head_dim_v=128,input=bf16,scaled=false,causal=true,window=false,sink=false,soft_cap=false,write_lse=true,split_kv=false -wavesmith-fold-parameters -wavesmith-select-atoms=target=gfx950 -wavesmith-assign-layouts -wavesmith-form-softmax -wavesmith-place-in-lds="key-buffers=3 value-buffers=4" -wavesmith-pipeline-loads="ring=7 pre=3" -wavesmith-peel-masks -wavesmith-insert-waits -o %t.wide
+// RUN: wavesmith-opt %templates/attention.mlir -wavesmith-bind-parameters=values=block_m=256,block_n=64,head_dim_qk=192,head_dim_v=128,input=bf16,output=bf16,scaled=false,causal=true,window=false,sink=false,soft_cap=false,write_lse=true,split_kv=false -wavesmith-fold-parameters -wavesmith-select-atoms=target=gfx950 -wavesmith-assign-layouts -wavesmith-form-softmax -wavesmith-place-in-lds="key-buffers=3 value-buffers=4" -wavesmith-pipeline-loads="ring=7 pre=3" -wavesmith-peel-masks -wavesmith-insert-waits -o %t.wide
 // RUN: wavesmith-opt %t.wide -pass-pipeline="builtin.module(wavesmith-lower-tile{kernel-name=ws_test},llvm.func(attach-alias-scopes))" | FileCheck %s --check-prefix=WIDE
 // RUN: sed 's/vmem = 4, lds = -1/vmem = 5, lds = -1/' %t.wide | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=LOOSE
 // RUN: sed 's/group = 1, ahead = 3/group = 1, ahead = 2/' %t.wide | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=AHEAD
@@ -22,7 +22,7 @@
 // AHEAD: as far ahead as its buffers let it
 // GROUP: waits in group 2; there are 0 and 1
 // With FP8 inputs: descales, weights kept within the format, sums by the matrix core.
-// RUN: wavesmith-opt %templates/attention.mlir -wavesmith-bind-parameters=values=block_m=256,block_n=64,head_dim_qk=192,head_dim_v=128,input=f8E4M3FNUZ,scaled=true,causal=true,window=false,sink=false,soft_cap=false,write_lse=true,split_kv=false -wavesmith-fold-parameters -wavesmith-select-atoms -wavesmith-assign-layouts -wavesmith-form-softmax="sum=matrix exponent=4 threshold=3.9" -wavesmith-place-in-lds -wavesmith-pipeline-loads -wavesmith-peel-masks -wavesmith-insert-waits -o %t8
+// RUN: wavesmith-opt %templates/attention.mlir -wavesmith-bind-parameters=values=block_m=256,block_n=64,head_dim_qk=192,head_dim_v=128,input=f8E4M3FNUZ,output=bf16,scaled=true,causal=true,window=false,sink=false,soft_cap=false,write_lse=true,split_kv=false -wavesmith-fold-parameters -wavesmith-select-atoms -wavesmith-assign-layouts -wavesmith-form-softmax="sum=matrix exponent=4 threshold=3.9" -wavesmith-place-in-lds -wavesmith-pipeline-loads -wavesmith-peel-masks -wavesmith-insert-waits -o %t8
 // RUN: wavesmith-opt %t8 -wavesmith-lower-tile=kernel-name=ws_test | FileCheck %s --check-prefix=FP8
 // RUN: sed 's/{form = #tile.softmax<[^>]*>}//' %t8 | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=FORM
 // RUN: sed 's/tile.descale %arg10/tile.descale %arg9/' %t8 | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=VALUES
@@ -40,8 +40,17 @@
 // SCORES: does not fit the schedule: one softmax of the step's masked scores
 // RANGE: weights up to 2^(6 + 3.9): want a threshold from 0 and a sum of at most 7.91 for e4m3fnuz
 
+// float16, in and out.
+// RUN: wavesmith-opt %templates/attention.mlir -wavesmith-bind-parameters=values=block_m=256,block_n=32,head_dim_qk=192,head_dim_v=128,input=f16,output=f16,scaled=false,causal=true,window=false,sink=false,soft_cap=false,write_lse=true,split_kv=false -wavesmith-fold-parameters -wavesmith-select-atoms -wavesmith-assign-layouts -wavesmith-form-softmax="exponent=7" -wavesmith-place-in-lds -wavesmith-pipeline-loads -wavesmith-peel-masks -wavesmith-insert-waits -o %t16
+// RUN: wavesmith-opt %t16 -wavesmith-lower-tile=kernel-name=ws_test | FileCheck %s --check-prefix=HALF
+// RUN: sed -e 's/%arg3: !tile.tensor<\[?, ?, 128\], f16>/%arg3: !tile.tensor<[?, ?, 128], f32>/' -e '/to %arg3/s/f16>/f32>/' %t16 | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=OUTPUT
+// HALF: rocdl.mfma.f32.32x32x8f16
+// HALF: llvm.fptrunc %{{.*}} : vector<2xf32> to vector<2xf16>
+// HALF-NOT: bf16
+// OUTPUT: want bf16 or f16
+
 // With every score function: the cap's exponential and reciprocal, a window's leading steps, a sink.
-// RUN: wavesmith-opt %templates/attention.mlir -wavesmith-bind-parameters=values=block_m=256,block_n=32,head_dim_qk=64,head_dim_v=64,input=bf16,scaled=false,causal=true,window=true,sink=true,soft_cap=true,write_lse=true,split_kv=false -wavesmith-fold-parameters -wavesmith-select-atoms -wavesmith-assign-layouts -wavesmith-form-softmax -wavesmith-place-in-lds -wavesmith-pipeline-loads -wavesmith-peel-masks -wavesmith-insert-waits -o %t.scored
+// RUN: wavesmith-opt %templates/attention.mlir -wavesmith-bind-parameters=values=block_m=256,block_n=32,head_dim_qk=64,head_dim_v=64,input=bf16,output=bf16,scaled=false,causal=true,window=true,sink=true,soft_cap=true,write_lse=true,split_kv=false -wavesmith-fold-parameters -wavesmith-select-atoms -wavesmith-assign-layouts -wavesmith-form-softmax -wavesmith-place-in-lds -wavesmith-pipeline-loads -wavesmith-peel-masks -wavesmith-insert-waits -o %t.scored
 // RUN: wavesmith-opt %t.scored -wavesmith-lower-tile=kernel-name=ws_test | FileCheck %s --check-prefix=SCORED
 // RUN: sed 's/with(%arg12 : f32)/with(%arg11 : f32)/' %t.scored | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=CAP
 // RUN: sed 's/tile.apply @capped(%[0-9]*)/tile.apply @capped(%arg18)/' %t.scored | not wavesmith-opt -wavesmith-lower-tile 2>&1 | FileCheck %s --check-prefix=UNSCALED

@@ -14,6 +14,16 @@ tile.kernel @k(%a: !tile.tile<[256, 64], bf16>, %b: !tile.tile<[32, 64], bf16>) 
 
 // -----
 
+// CHECK: tile.kernel @half
+tile.kernel @half(%a: !tile.tile<[256, 64], f16>, %b: !tile.tile<[32, 64], f16>) {
+  // CHECK: tile.dot {{.*}} {atom = "mfma_f32_32x32x8_f16"}
+  // WIDE: tile.dot {{.*}} {atom = "mfma_f32_32x32x16_f16"}
+  %s = tile.dot %a, %b transposed : <[256, 64], f16>, <[32, 64], f16> -> <[256, 32], f32>
+  tile.return
+}
+
+// -----
+
 tile.kernel @odd(%a: !tile.tile<[256, 60], bf16>, %b: !tile.tile<[32, 60], bf16>) {
   // expected-error@+1 {{of 'bf16' 256x32x60 fits no matrix instruction of gfx942}}
   %s = tile.dot %a, %b transposed : <[256, 60], bf16>, <[32, 60], bf16> -> <[256, 32], f32>

@@ -52,6 +52,28 @@ TEST(AttentionProblem, Fp8IsTheTargetsFormat) {
   }
 }
 
+TEST(AttentionProblem, F16InputsGiveF16) {
+  AttentionProblem problem = good();
+  problem.dtype = DType::F16;
+  const auto checked = checkProblem(problem);
+  ASSERT_TRUE(checked) << checked.status().message();
+  EXPECT_EQ(checked->fp8, Fp8Format::None);
+  EXPECT_EQ(checked->q.elementBytes, 2);
+  EXPECT_EQ(checked->spec.attention.outType(), DType::F16);
+  problem.fp8 = Fp8Format::E4M3Fnuz;
+  EXPECT_THAT(checkProblem(problem).status().message(),
+              HasSubstr("inputs are e4m3fnuz; f16 on gfx942 takes f16"));
+  problem.fp8.reset();
+  problem.sharedDescales.q = true;
+  EXPECT_THAT(checkProblem(problem).status().message(),
+              HasSubstr("descales belong to fp8 inputs, these are f16"));
+  problem.sharedDescales = {};
+  problem.f16Out = true;
+  EXPECT_THAT(checkProblem(problem).status().message(), HasSubstr("f16out is of fp8 kernels"));
+  problem.dtype = DType::FP8;
+  EXPECT_EQ(checkProblem(problem)->spec.attention.outType(), DType::F16);
+}
+
 TEST(AttentionProblem, EveryWrongValueIsNamed) {
   struct Case {
     std::function<void(AttentionProblem &)> change;

@@ -88,6 +88,36 @@ TEST(Dispatch, OnePlanOfBothPaths) {
   EXPECT_EQ(attention, 2);
 }
 
+TEST(Dispatch, F16InputsGiveF16OnBothPaths) {
+  DispatchRequest mixed = request({{100, 100}, {700, 700}});
+  mixed.problem.dtype = DType::F16;
+  mixed.quantization->input = "f16";
+  const auto decisions = decideSequences(mixed, fp8From(512));
+  ASSERT_TRUE(decisions) << decisions.status().message();
+  EXPECT_EQ(decisions->inputs, DType::F16);
+  EXPECT_TRUE(decisions->choices[0].values.fp8Kernel);
+  EXPECT_EQ(pathName(Path::Bf16, decisions->inputs), "f16");
+  EXPECT_EQ(pathName(Path::Fp8, decisions->inputs), "fp8");
+  EXPECT_EQ(pathName(Path::Refuse, decisions->inputs), "refuse");
+  const auto plan = planDispatch(mixed, *decisions, {.splits = 2});
+  ASSERT_TRUE(plan) << plan.status().message();
+  EXPECT_EQ(plan->plain->spec().attention.dtype, DType::F16);
+  EXPECT_FALSE(plan->plain->spec().attention.f16Out);
+  EXPECT_EQ(plan->fp8->attention.spec().attention.dtype, DType::FP8);
+  EXPECT_TRUE(plan->fp8->attention.spec().attention.f16Out);
+  int quantisers = 0, reducers = 0;
+  for (const KernelSpec &spec : plan->list().kernels()) {
+    quantisers += spec.text().find("input=f16") != std::string::npos;
+    reducers += spec.text().find("output=f16") != std::string::npos;
+    EXPECT_EQ(spec.text().find("bf16"), std::string::npos) << spec.text();
+  }
+  EXPECT_GT(quantisers, 0);
+  EXPECT_EQ(reducers, 1) << "one for both paths";
+  mixed.quantization->input = "bf16";
+  EXPECT_EQ(planDispatch(mixed, *decisions).status().message(),
+            "the inputs are f16, the quantisers take bf16");
+}
+
 TEST(Dispatch, APathWithoutSequencesHasNoPart) {
   const DispatchRequest one = request({{10, 10}});
   const auto shortPlan = planDispatch(one, *decideSequences(one, fp8From(512)));

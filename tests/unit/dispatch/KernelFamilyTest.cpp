@@ -30,7 +30,8 @@ AttentionProblem drawProblem(Draw &draw, const std::string &target) {
   const HeadDims dims = headDims()[static_cast<std::size_t>(draw.below(4))];
   problem.headDimQk = dims.qk;
   problem.headDimV = dims.v;
-  problem.dtype = draw.flag() ? DType::FP8 : DType::BF16;
+  problem.dtype = draw.flag() ? DType::FP8 : draw.flag() ? DType::F16 : DType::BF16;
+  problem.f16Out = problem.dtype == DType::FP8 && draw.flag();
   problem.causal = draw.flag();
   problem.writeLse = draw.flag();
   problem.sink = draw.flag();
@@ -59,7 +60,7 @@ TEST(KernelFamily, ListsWhatPlansAskFor) {
       }
     };
     Draw draw;
-    for (int number = 0; number < 6000; ++number) {
+    for (int number = 0; number < 16000; ++number) {
       const AttentionProblem problem = drawProblem(draw, target.name);
       const PlanOptions options{.splits = draw.flag() ? 4 : 1};
       const auto plan = planAttention(problem, options);

@@ -157,7 +157,7 @@ TEST_F(LoadedLaunchListTest, EveryKernelIsResolvedOnceAndMustBeTheOneAskedFor) {
   EXPECT_EQ(resolved, 1);
   // The merge of another head dim would read the partials wrongly.
   const KernelResolver wrong = [this](const KernelSpec &) {
-    return fake(combineSpec("gfx942", 64, true));
+    return fake(combineSpec("gfx942", 64, true, DType::BF16));
   };
   EXPECT_THAT(LoadedLaunchList::load(device.table(), list, wrong).status().message(),
               AllOf(HasSubstr(kSpec.text()), HasSubstr("head_dim_v=64")));

@@ -182,6 +182,16 @@ TEST(WorkCosts, EveryKindOfKernelHasItsOwn) {
   EXPECT_EQ(keys.size(), kinds);
 }
 
+TEST(WorkCosts, F16CostsWhatBf16Does) {
+  for (const Target &target : knownTargets())
+    for (const HeadDims &dims : headDims()) {
+      const auto perKey = [&](DType dtype) {
+        return workCosts({target.name, {dtype, dims.qk, dims.v}, ""}, kMi325x).perKey;
+      };
+      EXPECT_EQ(perKey(DType::F16), perKey(DType::BF16));
+    }
+}
+
 TEST(WorkCosts, ASoftCapKeepsTheVectorAluBusy) {
   for (const char *target : {"gfx942", "gfx950"})
     for (const DType dtype : {DType::BF16, DType::FP8}) {

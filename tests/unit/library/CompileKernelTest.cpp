@@ -76,7 +76,7 @@ caseName(const ::testing::TestParamInfo<std::tuple<Target, DType, Dims, bool, bo
 
 INSTANTIATE_TEST_SUITE_P(All, Specialisations,
                          ::testing::Combine(::testing::ValuesIn(knownTargets()),
-                                            ::testing::Values(DType::BF16, DType::FP8),
+                                            ::testing::Values(DType::BF16, DType::F16, DType::FP8),
                                             ::testing::Values(Dims{192, 128}, Dims{128, 128},
                                                               Dims{64, 64}, Dims{256, 256}),
                                             ::testing::Bool(), ::testing::Bool()),
@@ -110,7 +110,7 @@ std::string scoredName(const ::testing::TestParamInfo<std::tuple<Target, DType, 
 
 INSTANTIATE_TEST_SUITE_P(All, ScoredSpecialisations,
                          ::testing::Combine(::testing::ValuesIn(knownTargets()),
-                                            ::testing::Values(DType::BF16, DType::FP8),
+                                            ::testing::Values(DType::BF16, DType::F16, DType::FP8),
                                             ::testing::Values(Dims{192, 128}, Dims{128, 128},
                                                               Dims{64, 64}, Dims{256, 256}),
                                             ::testing::Values(1, 2, 4, 7)),

@@ -1,7 +1,10 @@
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "compiler/library/TemplateLibrary.h"
+#include "runtime/spec/KernelFamily.h"
 
 namespace wavesmith::compiler {
 namespace {
@@ -59,10 +62,39 @@ TEST(TemplateLibrary, Fp8HasScaledInputsAndASumByHeadDim) {
   auto selection = select(fp8);
   ASSERT_TRUE(selection) << selection.status().message();
   EXPECT_THAT(selection->parameters, HasSubstr("block_n=64"));
-  EXPECT_THAT(selection->parameters, HasSubstr("input=f8E4M3FNUZ,scaled=true"));
+  EXPECT_THAT(selection->parameters, HasSubstr("input=f8E4M3FNUZ,output=bf16,scaled=true"));
   EXPECT_EQ(selection->schedule->rowSum, "vector");
   fp8.attention.headDimQk = 128;
   EXPECT_EQ(select(fp8)->schedule->rowSum, "matrix");
+}
+
+/// BF16's schedules in everything but the factor of the weights.
+TEST(TemplateLibrary, Float16HasTheSchedulesOfBf16) {
+  for (const Target &target : knownTargets())
+    for (const HeadDims &dims : headDims()) {
+      KernelSpec half = spec();
+      half.target = target.name;
+      half.attention.headDimQk = dims.qk;
+      half.attention.headDimV = dims.v;
+      const auto bf16 = select(half);
+      half.attention.dtype = DType::F16;
+      const auto f16 = select(half);
+      ASSERT_TRUE(bf16 && f16) << f16.status().message();
+      EXPECT_EQ(f16->schedule->dtype, DType::F16);
+      EXPECT_EQ(f16->schedule->target, target.name);
+      EXPECT_EQ(f16->schedule->headDimQk, bf16->schedule->headDimQk);
+      EXPECT_EQ(f16->schedule->blockN, bf16->schedule->blockN);
+      EXPECT_LE(f16->schedule->exponent + f16->schedule->threshold, std::log2(65504.0));
+      EXPECT_THAT(f16->parameters, HasSubstr("input=f16,output=f16,scaled=false"));
+    }
+}
+
+TEST(TemplateLibrary, ResultsOfFp8AreOfTheCallsType) {
+  KernelSpec fp8 = spec();
+  fp8.attention.dtype = DType::FP8;
+  EXPECT_THAT(select(fp8)->parameters, HasSubstr("output=bf16"));
+  fp8.attention.f16Out = true;
+  EXPECT_THAT(select(fp8)->parameters, HasSubstr("output=f16"));
 }
 
 TEST(TemplateLibrary, UnknownScheduleListsTheKnownOnes) {

@@ -51,8 +51,16 @@ std::vector<KernelCase> kernelCases() {
       for (bool causal : {false, true})
         if (causal || qk != 256) // the dearest; random calls cover the rest
           all.push_back({target, {.headDimQk = qk, .headDimV = v, .causal = causal}});
-  for (std::size_t i = 0, count = all.size(); i < count; ++i)
+  for (std::size_t i = 0, count = all.size(); i < count; ++i) {
     all.push_back(all[i].withFp8());
+    if (all[i].shape.causal)
+      all.push_back(all[i].withFloat16());
+  }
+  // Results of one type from inputs of another.
+  for (const char *target : kTargets) {
+    all.push_back(KernelCase{target, {.causal = true}}.withFp8());
+    all.back().shape.output = ElementType::F16;
+  }
   return all;
 }
 

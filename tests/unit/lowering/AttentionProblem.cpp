@@ -1,6 +1,7 @@
 #include "tests/unit/lowering/AttentionProblem.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -16,8 +17,6 @@ constexpr std::byte kUntouched{0xAB};
 /// What FP8 values are divided by, so that the tails of a normal distribution use the format.
 constexpr float kDescale = 1.0f / 32;
 
-float fromBf16(std::uint16_t bits) { return bf16ToFloat(bits); }
-
 /// How a tensor's values look in memory.
 struct Format {
   int bytes;
@@ -26,6 +25,9 @@ struct Format {
   std::uint16_t nan;
 };
 constexpr Format kBf16{2, bf16ToFloat, floatToBf16, 0x7fff};
+constexpr Format kF16{
+    2, [](std::uint16_t bits) { return static_cast<float>(std::bit_cast<_Float16>(bits)); },
+    [](float value) { return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value)); }, 0x7fff};
 template <Fp8Format format>
 constexpr Format kFp8{
     1,
@@ -39,6 +41,8 @@ const Format &formatOf(ElementType element) {
   switch (element) {
   case ElementType::BF16:
     return kBf16;
+  case ElementType::F16:
+    return kF16;
   case ElementType::F8E4M3Fnuz:
     return kFp8<Fp8Format::E4M3Fnuz>;
   case ElementType::F8E4M3Ocp:
@@ -138,7 +142,7 @@ private:
     q_.shift = p_.queryShift;
     k_ = makeTensor(input, totalKv, p_.kvHeads, shape.headDimQk, p_.keyRowBytes);
     v_ = makeTensor(input, totalKv, p_.kvHeads, shape.headDimV, p_.keyRowBytes);
-    out_ = makeTensor(kBf16, totalQ_, p_.heads, shape.headDimV, 0);
+    out_ = makeTensor(formatOf(shape.output), totalQ_, p_.heads, shape.headDimV, 0);
     for (std::size_t s = 0; s < p_.sequences.size(); ++s)
       for (int row = 0; row < p_.sequences[s].q; ++row)
         for (int i = 0; row != 5 && i < p_.heads * q_.dim; ++i) {
@@ -304,7 +308,7 @@ private:
     WAVESMITH_TRY(p_.headBytes ? collectRows() : collectImage());
     outFloats_.resize(out_.values.size());
     for (std::size_t i = 0; i < outFloats_.size(); ++i)
-      outFloats_[i] = fromBf16(out_.values[i]);
+      outFloats_[i] = out_.format.decode(out_.values[i]);
     lseFloats_.resize(static_cast<std::size_t>(p_.heads) * totalQ_);
     WAVESMITH_TRY(device_.read(lse_, std::as_writable_bytes(std::span(lseFloats_))));
     return slots_ ? merge() : Status::ok();

@@ -51,7 +51,8 @@ std::vector<KernelCase> allKernels() {
                               .writeLse = causal != split,
                               .splitKv = split}});
   for (std::size_t i = 0, count = kernels.size(); i < count; ++i)
-    kernels.push_back(kernels[i].withFp8());
+    for (const KernelCase &other : {kernels[i].withFp8(), kernels[i].withFloat16()})
+      kernels.push_back(other);
   return kernels;
 }
 

@@ -53,9 +53,10 @@ Produced failure(llvm::Error error) { return {.error = llvm::toString(std::move(
 } // namespace
 
 std::string KernelCase::name() const {
-  return fmt::format("{}_{}_d{}x{}{}{}{}", target, nameOf(shape.element), shape.headDimQk,
+  return fmt::format("{}_{}_d{}x{}{}{}{}{}", target, nameOf(shape.element), shape.headDimQk,
                      shape.headDimV, shape.causal ? "_causal" : "", shape.writeLse ? "_lse" : "",
-                     shape.splitKv ? "_split" : "");
+                     shape.splitKv ? "_split" : "",
+                     shape.output == ElementType::F16 && !isHalf(shape.element) ? "_f16out" : "");
 }
 
 KernelCase KernelCase::withFp8() const {
@@ -65,11 +66,21 @@ KernelCase KernelCase::withFp8() const {
   return other;
 }
 
+KernelCase KernelCase::withFloat16() const {
+  KernelCase other = *this;
+  other.shape.element = other.shape.output = ElementType::F16;
+  return other;
+}
+
 Schedule KernelCase::schedule() const {
   const bool full = shape.headDimV == 256; // its outputs leave no more registers
-  if (target == "gfx942" && shape.element == ElementType::BF16)
-    return full ? Schedule{.ring = 4, .registerAhead = 1, .order = SoftmaxOrder::Windowed}
-                : Schedule{};
+  const float exponent = shape.element == ElementType::F16 ? 7 : 0;
+  if (target == "gfx942" && isHalf(shape.element))
+    return full ? Schedule{.ring = 4,
+                           .registerAhead = 1,
+                           .weightExponent = exponent,
+                           .order = SoftmaxOrder::Windowed}
+                : Schedule{.weightExponent = exponent};
   if (target == "gfx942") {
     return {.blockN = 64,
             .ring = full ? 4 : 5,
@@ -78,8 +89,12 @@ Schedule KernelCase::schedule() const {
             .rowSum = shape.headDimQk > 128 ? RowSum::Vector : RowSum::Matrix,
             .order = SoftmaxOrder::Windowed};
   }
-  Schedule schedule{.blockN = full ? 32 : 64, .ring = 5, .kBuffers = 3, .vBuffers = 4};
-  if (shape.element != ElementType::BF16)
+  Schedule schedule{.blockN = full ? 32 : 64,
+                    .ring = 5,
+                    .kBuffers = 3,
+                    .vBuffers = 4,
+                    .weightExponent = exponent};
+  if (!isHalf(shape.element))
     schedule = {.blockN = full ? 64 : 128,
                 .ring = full ? 4 : 3,
                 .pre = full ? 3 : 1,
@@ -130,7 +145,7 @@ std::string loopViolations(const std::vector<std::byte> &object, const std::stri
     expected.valuBudget = (matrixSum ? 3 : 4) * scores;
     expected.maskedValu = 2 * scores + 1;
     expected.resultWaitStates = 20;
-  } else if (shape.element != ElementType::BF16) {
+  } else if (!isHalf(shape.element)) {
     expected.mfma = 2 * (shape.headDimQk + shape.headDimV) / 16 + (matrixSum ? 4 : 0);
     expected.exp = 32;
     expected.ldsReads = fragments;

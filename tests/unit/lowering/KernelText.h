@@ -24,6 +24,7 @@ struct KernelCase {
   std::string name() const;
   /// The same with the target's FP8 inputs and descales.
   KernelCase withFp8() const;
+  KernelCase withFloat16() const; ///< in and out
   /// What the library's table and the passes give this kernel.
   Schedule schedule() const;
 };

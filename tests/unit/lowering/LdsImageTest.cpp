@@ -4,6 +4,7 @@
 #include <array>
 #include <ostream>
 #include <set>
+#include <span>
 
 #include <gtest/gtest.h>
 
@@ -32,8 +33,8 @@ struct Case {
   LdsImage values() const { return valueImage(atom(), schedule(), dim, facts()); }
 };
 
-constexpr ElementType kBf16 = ElementType::BF16, kFnuz = ElementType::F8E4M3Fnuz,
-                      kOcp = ElementType::F8E4M3Ocp;
+constexpr ElementType kBf16 = ElementType::BF16, kF16 = ElementType::F16,
+                      kFnuz = ElementType::F8E4M3Fnuz, kOcp = ElementType::F8E4M3Ocp;
 
 /// The steps that the schedules have.
 struct Step {
@@ -42,7 +43,8 @@ struct Step {
   int blockN;
 };
 constexpr std::array kSteps{Step{"gfx942", kBf16, 32}, Step{"gfx942", kFnuz, 64},
-                            Step{"gfx950", kBf16, 64}, Step{"gfx950", kOcp, 128}};
+                            Step{"gfx950", kBf16, 64}, Step{"gfx950", kOcp, 128},
+                            Step{"gfx942", kF16, 32},  Step{"gfx950", kF16, 64}};
 /// Those of 256x256, whose outputs leave fewer registers.
 constexpr std::array kWideSteps{Step{"gfx942", kBf16, 32}, Step{"gfx942", kFnuz, 64},
                                 Step{"gfx950", kBf16, 32}, Step{"gfx950", kOcp, 64}};
@@ -50,7 +52,7 @@ constexpr std::array kWideSteps{Step{"gfx942", kBf16, 32}, Step{"gfx942", kFnuz,
 std::vector<Case> cases(const std::vector<int> &dims) {
   std::vector<Case> all;
   for (int dim : dims)
-    for (const Step &step : dim == 256 ? kWideSteps : kSteps)
+    for (const Step &step : dim == 256 ? std::span<const Step>(kWideSteps) : kSteps)
       all.push_back({step.target, step.element, step.blockN, dim});
   return all;
 }
@@ -63,8 +65,7 @@ std::vector<Case> valueCases(LdsImage::Kind kind) {
 }
 
 void PrintTo(const Case &one, std::ostream *stream) {
-  *stream << one.target << (one.element == kBf16 ? "_bf16_" : "_fp8_") << one.blockN << "x"
-          << one.dim;
+  *stream << one.target << "_" << nameOf(one.element) << "_" << one.blockN << "x" << one.dim;
 }
 
 /// What DMA leaves in each byte of a buffer: its place in the tile, or -1 for padding.

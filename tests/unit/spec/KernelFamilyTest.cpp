@@ -25,8 +25,9 @@ TEST(KernelFamily, HoldsEachKernelOnce) {
 }
 
 TEST(KernelFamily, HasEveryChoiceWithEveryOther) {
-  // Causal, logarithms, splits and three score functions, of each dtype and head dims.
-  const std::size_t attention = headDims().size() * 2 * (1 << 6);
+  // Causal, logarithms, splits and three score functions, of each head dims and each dtype, fp8 of
+  // both results.
+  const std::size_t attention = headDims().size() * 4 * (1 << 6);
   EXPECT_EQ(attentionFamily("gfx942").size(), attention);
   // Only quantisers and their maxima have a rotated variant.
   std::size_t rotated = 0;

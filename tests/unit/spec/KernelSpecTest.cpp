@@ -22,7 +22,7 @@ TEST(KernelSpec, TextAndNameReadAsDocumented) {
 
 TEST(KernelSpec, TextRoundTrips) {
   for (const char *target : {"gfx942", "gfx950"})
-    for (DType dtype : {DType::BF16, DType::FP8})
+    for (DType dtype : {DType::BF16, DType::F16, DType::FP8})
       for (int bits = 0; bits < 8; ++bits)
         for (const char *schedule : {"", "plain", "anti-phase_2.1"}) {
           const KernelSpec spec = {
@@ -33,6 +33,35 @@ TEST(KernelSpec, TextRoundTrips) {
           ASSERT_TRUE(parsed) << parsed.status().message();
           EXPECT_EQ(*parsed, spec);
         }
+}
+
+TEST(KernelSpec, WhatItWritesIsF16ForF16InputsOrOnDemand) {
+  KernelSpec spec = mainJob();
+  EXPECT_EQ(spec.attention.outType(), DType::BF16);
+  spec.attention.dtype = DType::F16;
+  EXPECT_EQ(spec.attention.outType(), DType::F16);
+  EXPECT_TRUE(spec.validate().isOk());
+  EXPECT_EQ(spec.kernelName(),
+            "ws_attention_f16_d192x128_causal_gfx942_" + spec.key().substr(0, 6));
+  for (const DType dtype : {DType::BF16, DType::F16}) {
+    spec.attention.dtype = dtype;
+    spec.attention.f16Out = true;
+    EXPECT_EQ(spec.validate().message(), fmt::format("f16out is of fp8 kernels; {} ones write what "
+                                                     "they read",
+                                                     dtypeName(dtype)));
+  }
+  spec.attention.dtype = DType::FP8;
+  EXPECT_TRUE(spec.validate().isOk());
+  EXPECT_EQ(spec.attention.outType(), DType::F16);
+  spec.attention.sink = true;
+  EXPECT_EQ(spec.text(), "attention abi=3 target=gfx942 dtype=fp8 d=192x128 causal=1 lse=1 split=0 "
+                         "sink=1 f16out=1 schedule=default");
+  const auto parsed = KernelSpec::parse(spec.text());
+  ASSERT_TRUE(parsed) << parsed.status().message();
+  EXPECT_EQ(*parsed, spec);
+  std::string text = spec.text();
+  text.replace(text.find("f16out=1"), 8, "f16out=0");
+  EXPECT_FALSE(KernelSpec::parse(text));
 }
 
 TEST(KernelSpec, ScoreFunctionsAreNamedWhereTheyAreOn) {

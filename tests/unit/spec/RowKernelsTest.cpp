@@ -11,12 +11,13 @@
 namespace wavesmith {
 namespace {
 
-KernelSpec combine() { return {"gfx942", {}, "", {"combine_splits", {"128", "true"}}}; }
+KernelSpec combine() { return {"gfx942", {}, "", {"combine_splits", {"128", "true", "bf16"}}}; }
 
 TEST(RowKernels, TextAndNameReadAsDocumented) {
-  EXPECT_EQ(combine().text(), "combine_splits abi=1 target=gfx942 head_dim_v=128 write_lse=true");
+  EXPECT_EQ(combine().text(), "combine_splits abi=1 target=gfx942 head_dim_v=128 write_lse=true "
+                              "output=bf16");
   EXPECT_EQ(combine().kernelName(),
-            "ws_combine_splits_v128_lse_gfx942_" + combine().key().substr(0, 6));
+            "ws_combine_splits_v128_lse_bf16_gfx942_" + combine().key().substr(0, 6));
 }
 
 TEST(RowKernels, EverySpecialisationRoundTripsAndHasItsOwnKeyAndName) {
@@ -62,8 +63,8 @@ TEST(RowKernels, RefusalsNameTheValueAndWhatWouldBeRight) {
             "unknown kernel \"combine\"; known: attention, combine_splits, merge_states, quantize, "
             "quantize_concat, amax, histogram, work_list");
   EXPECT_EQ(validateRowKernel({"combine_splits", {"128"}}).message(),
-            "combine_splits has 2 parameters, the spec 1 values");
-  EXPECT_EQ(validateRowKernel({"combine_splits", {"96", "true"}}).message(),
+            "combine_splits has 3 parameters, the spec 1 values");
+  EXPECT_EQ(validateRowKernel({"combine_splits", {"96", "true", "bf16"}}).message(),
             "combine_splits: head_dim_v is \"96\"; supported: 64, 128, 256");
   KernelSpec scheduled = combine();
   scheduled.schedule = "plain";

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/verify/BFloat16.h"
+#include "runtime/verify/Element16.h"
 
 namespace wavesmith {
 namespace {
@@ -21,8 +21,10 @@ struct ErrorReportTest : ::testing::Test {
   AttentionReference reference;
   HostTensor out, lse;
 
-  void SetUp() override {
+  void SetUp() override { fillOf(DType::BF16); }
+  void fillOf(DType dtype) {
     AttentionProblem problem;
+    problem.dtype = dtype;
     problem.heads = 3;
     problem.causal = true;
     problem.lengths = {{20, 20}, {4, 2}};
@@ -31,16 +33,17 @@ struct ErrorReportTest : ::testing::Test {
     checked = *checkProblem(problem);
     HostTensor q(checked.q, std::byte{0xff}), k(checked.k, std::byte{0xff}),
         v(checked.v, std::byte{0xff});
-    q.fillNormalBf16(1, 0);
-    k.fillNormalBf16(1, 1);
-    v.fillNormalBf16(1, 2);
+    q.fillNormal(dtype, 1, 0);
+    k.fillNormal(dtype, 1, 1);
+    v.fillNormal(dtype, 1, 2);
     reference = attentionReference(checked, q, k, v);
     out = HostTensor(checked.out, std::byte{0xa5});
     lse = HostTensor(checked.lse, std::byte{0xa5});
     for (std::int64_t row = 0; row < checked.totalQ; ++row)
       for (std::int64_t head = 0; head < 3; ++head) {
         for (int i = 0; i < 128; ++i)
-          out.at<std::uint16_t>(row, head)[i] = doubleToBf16(reference.outRow(row, head)[i]);
+          out.at<std::uint16_t>(row, head)[i] =
+              doubleToElement(dtype, reference.outRow(row, head)[i]);
         *lse.at<float>(row, head) = static_cast<float>(reference.lseOf(row, head));
       }
   }
@@ -57,6 +60,27 @@ TEST_F(ErrorReportTest, APerfectKernelPasses) {
   EXPECT_GT(report.outRelRms, 1e-4); // rounding to bf16 is seen
   EXPECT_LT(report.outRelRms, 3e-3);
   EXPECT_LT(report.fewKeys.lseRel, 1e-6);
+}
+
+TEST_F(ErrorReportTest, ResultsInF16HaveThreeBitsMore) {
+  fillOf(DType::F16);
+  const AttentionTolerance f16 = AttentionTolerance::of(DType::F16);
+  EXPECT_DOUBLE_EQ(f16.outRelRms, 3.75e-4);
+  EXPECT_DOUBLE_EQ(f16.manyKeys.rel, 1e-3);
+  EXPECT_DOUBLE_EQ(f16.fewKeys.maxRel, 2.5e-3);
+  EXPECT_EQ(f16.manyKeys.lseRel, RowBounds{}.lseRel);
+  const ErrorReport report = compareWithReference(checked, reference, out, &lse);
+  EXPECT_THAT(report.failures(f16), IsEmpty());
+  EXPECT_GT(report.outRelRms, 1e-5);
+  // An error that bf16 would have anyway.
+  for (std::int64_t row = 0; row < checked.totalQ; ++row)
+    for (std::int64_t head = 0; head < 3; ++head)
+      for (int i = 0; i < 128; ++i)
+        out.at<std::uint16_t>(row, head)[i] =
+            doubleToHalf(double{bf16ToFloat(doubleToBf16(reference.outRow(row, head)[i]))});
+  const ErrorReport coarse = compareWithReference(checked, reference, out, &lse);
+  EXPECT_THAT(coarse.failures({}), IsEmpty());
+  EXPECT_THAT(coarse.failures(f16), testing::Not(IsEmpty()));
 }
 
 TEST_F(ErrorReportTest, OneWrongRowIsNamed) {

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/verify/BFloat16.h"
+#include "runtime/verify/Element16.h"
 #include "runtime/verify/Float8.h"
 
 namespace wavesmith {
@@ -19,8 +19,8 @@ const TensorShape kShape = {5, 3, 8, 48, 16, 2}; // 8 of 16 elements used
 TEST(HostTensor, ElementsAreTheSameWhateverTheStrides) {
   HostTensor padded(kShape, std::byte{0xff});
   HostTensor packed({5, 3, 8, 24, 8, 2}, std::byte{0xff});
-  padded.fillNormalBf16(3, 1);
-  packed.fillNormalBf16(3, 1);
+  padded.fillNormal(DType::BF16, 3, 1);
+  packed.fillNormal(DType::BF16, 3, 1);
   for (std::int64_t row = 0; row < 5; ++row)
     for (std::int64_t head = 0; head < 3; ++head)
       for (int i = 0; i < 8; ++i)
@@ -29,13 +29,28 @@ TEST(HostTensor, ElementsAreTheSameWhateverTheStrides) {
   EXPECT_FALSE(padded.findDamage("q"));
 }
 
+TEST(HostTensor, BothTypesRoundTheSameNumbers) {
+  HostTensor bf16(kShape, std::byte{0xff}), f16(kShape, std::byte{0xff});
+  bf16.fillNormal(DType::BF16, 3, 1);
+  f16.fillNormal(DType::F16, 3, 1);
+  for (std::int64_t row = 0; row < 5; ++row)
+    for (std::int64_t head = 0; head < 3; ++head)
+      for (int i = 0; i < 8; ++i) {
+        const float exact = halfToFloat(f16.at<std::uint16_t>(row, head)[i]);
+        // Half a unit of bf16's eight bits, and a unit of f16's eleven.
+        EXPECT_NEAR(bf16ToFloat(bf16.at<std::uint16_t>(row, head)[i]), exact,
+                    std::abs(exact) * (0x1p-8 + 0x1p-10));
+      }
+  EXPECT_TRUE(std::isnan(halfToFloat(f16.at<std::uint16_t>(0, 0)[8])));
+}
+
 TEST(HostTensor, Fp8UsesTheWholeFormatOfEachHead) {
   for (const Fp8Format format : {Fp8Format::E4M3Fnuz, Fp8Format::E4M3Ocp})
     for (const bool shared : {false, true}) {
       HostTensor codes({50, 3, 16, 96, 32, 1}, std::byte{fp8Nan(format)});
       HostTensor exact({50, 3, 16, 48, 16, 2}, std::byte{0xff});
       const std::vector<float> descales = codes.fillNormalFp8(format, shared, 3, 1);
-      exact.fillNormalBf16(3, 1);
+      exact.fillNormal(DType::BF16, 3, 1);
       ASSERT_EQ(descales.size(), shared ? 1u : 3u);
       std::vector<double> largest(3);
       for (std::int64_t row = 0; row < 50; ++row)

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "runtime/spec/Rotation.h"
-#include "runtime/verify/BFloat16.h"
 #include "runtime/verify/Distribution.h"
+#include "runtime/verify/Element16.h"
 #include "runtime/verify/Float8.h"
 
 namespace wavesmith {
@@ -37,25 +37,27 @@ TEST(RotateRow, IsTheSignedHadamardMatrixOfEachBlock) {
   EXPECT_THAT(plain, ::testing::ElementsAre(1, 2, 3, 4));
 }
 
-struct Codes : ::testing::TestWithParam<Fp8Format> {
+struct Codes : ::testing::TestWithParam<std::pair<Fp8Format, DType>> {
+  const Fp8Format format = GetParam().first;
+  const DType dtype = GetParam().second;
   TensorShape shape{6, 2, 192, 2 * 200 + 8, 200, 2};
   HostTensor input{shape, std::byte{0xff}};
   TensorShape packed{6, 2, 192, 2 * 192, 192, 1};
   HostTensor codes{packed, std::byte{0}};
 
-  Codes() { input.fillNormalBf16(1, 0); }
+  Codes() { input.fillNormal(dtype, 1, 0); }
   std::vector<float> quantise(std::uint32_t seed) {
-    std::vector<float> descales = descalesOf(input, seed, false, GetParam());
+    std::vector<float> descales = descalesOf(input, dtype, seed, false, format);
     for (std::int64_t row = 0; row < 6; ++row)
       for (std::int64_t head = 0; head < 2; ++head) {
         std::vector<double> values(192);
         for (std::size_t i = 0; i < values.size(); ++i)
-          values[i] = static_cast<double>(bf16ToFloat(input.at<std::uint16_t>(row, head)[i]));
+          values[i] =
+              static_cast<double>(elementToFloat(dtype, input.at<std::uint16_t>(row, head)[i]));
         rotateRow(values, seed);
         for (std::size_t i = 0; i < values.size(); ++i)
           codes.at<std::uint8_t>(row, head)[i] = doubleToFp8(
-              GetParam(),
-              values[i] / static_cast<double>(descales[static_cast<std::size_t>(head)]));
+              format, values[i] / static_cast<double>(descales[static_cast<std::size_t>(head)]));
       }
     return descales;
   }
@@ -64,7 +66,7 @@ struct Codes : ::testing::TestWithParam<Fp8Format> {
 TEST_P(Codes, NearestOnesAreRightAndEveryOtherIsWrong) {
   for (const std::uint32_t seed : {0u, 5u}) {
     const std::vector<float> descales = quantise(seed);
-    CodeReport report = compareCodes(input, seed, GetParam(), codes, descales);
+    CodeReport report = compareCodes(input, dtype, seed, format, codes, descales);
     EXPECT_EQ(report.elements, 6 * 2 * 192);
     EXPECT_EQ(report.wrong, 0);
     EXPECT_GT(report.relRms, 0.02);
@@ -73,39 +75,43 @@ TEST_P(Codes, NearestOnesAreRightAndEveryOtherIsWrong) {
     std::uint8_t &code = codes.at<std::uint8_t>(4, 1)[100];
     const std::uint8_t right = code;
     code = static_cast<std::uint8_t>((right & 0x7f) < 2 ? right + 4 : right - 1);
-    report = compareCodes(input, seed, GetParam(), codes, descales);
+    report = compareCodes(input, dtype, seed, format, codes, descales);
     EXPECT_EQ(report.wrong, 1);
     EXPECT_EQ(report.first.row, 4);
     EXPECT_EQ(report.first.head, 1);
-    code = fp8Nan(GetParam());
-    EXPECT_EQ(compareCodes(input, seed, GetParam(), codes, descales).wrong, 1);
+    code = fp8Nan(format);
+    EXPECT_EQ(compareCodes(input, dtype, seed, format, codes, descales).wrong, 1);
     code = right;
-    EXPECT_GT(compareCodes(input, seed + 1, GetParam(), codes, descales).wrong, 2000);
+    EXPECT_GT(compareCodes(input, dtype, seed + 1, format, codes, descales).wrong, 2000);
   }
 }
 
 TEST_P(Codes, ASharedDescaleIsOfTheLargestHead) {
-  const std::vector<float> each = descalesOf(input, 3, false, GetParam());
-  EXPECT_THAT(descalesOf(input, 3, true, GetParam()),
+  const std::vector<float> each = descalesOf(input, dtype, 3, false, format);
+  EXPECT_THAT(descalesOf(input, dtype, 3, true, format),
               ::testing::ElementsAre(std::max(each[0], each[1])));
   const HostTensor zeros({2, 1, 64, 64, 64, 2}, std::byte{0});
-  EXPECT_THAT(descalesOf(zeros, 0, false, GetParam()), ::testing::ElementsAre(1.0f));
+  EXPECT_THAT(descalesOf(zeros, dtype, 0, false, format), ::testing::ElementsAre(1.0f));
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, Codes,
-                         ::testing::Values(Fp8Format::E4M3Fnuz, Fp8Format::E4M3Ocp));
+                         ::testing::Values(std::pair{Fp8Format::E4M3Fnuz, DType::BF16},
+                                           std::pair{Fp8Format::E4M3Ocp, DType::BF16},
+                                           std::pair{Fp8Format::E4M3Fnuz, DType::F16},
+                                           std::pair{Fp8Format::E4M3Ocp, DType::F16}));
 
 struct Moments {
   double square = 0, fourth = 0;
 };
-Moments momentsOf(const HostTensor &tensor, std::int64_t channel = -1) {
+Moments momentsOf(DType dtype, const HostTensor &tensor, std::int64_t channel = -1) {
   Moments moments;
   std::int64_t count = 0;
   for (std::int64_t row = 0; row < tensor.shape().rows; ++row)
     for (std::int64_t i = 0; i < tensor.shape().dim; ++i) {
       if (channel >= 0 && i != channel)
         continue;
-      const auto value = static_cast<double>(bf16ToFloat(tensor.at<std::uint16_t>(row, 0)[i]));
+      const auto value =
+          static_cast<double>(elementToFloat(dtype, tensor.at<std::uint16_t>(row, 0)[i]));
       moments.square += value * value;
       moments.fourth += value * value * value * value;
       ++count;
@@ -113,8 +119,12 @@ Moments momentsOf(const HostTensor &tensor, std::int64_t channel = -1) {
   return {moments.square / static_cast<double>(count), moments.fourth / static_cast<double>(count)};
 }
 
-TEST(Distributions, AreWhatTheirNamesSay) {
+struct Distributions : ::testing::TestWithParam<DType> {};
+
+TEST_P(Distributions, AreWhatTheirNamesSay) {
+  const DType dtype = GetParam();
   AttentionProblem problem;
+  problem.dtype = dtype;
   problem.lengths = {{64, 256}, {0, 3}, {32, 700}};
   const CheckedProblem checked = *checkProblem(problem);
   for (const std::string_view name : distributionNames()) {
@@ -122,13 +132,13 @@ TEST(Distributions, AreWhatTheirNamesSay) {
     EXPECT_EQ(distributionName(distribution), name);
     HostTensor q(checked.q, std::byte{0xff}), k(checked.k, std::byte{0xff}),
         v(checked.v, std::byte{0xff});
-    q.fillNormalBf16(4, 0);
-    k.fillNormalBf16(4, 1);
-    v.fillNormalBf16(4, 2);
+    q.fillNormal(dtype, 4, 0);
+    k.fillNormal(dtype, 4, 1);
+    v.fillNormal(dtype, 4, 2);
     const HostTensor plain = k;
     applyDistribution(distribution, checked, 4, q, k, v);
     EXPECT_FALSE(k.findDamage("k"));
-    const Moments keys = momentsOf(k), values = momentsOf(v);
+    const Moments keys = momentsOf(dtype, k), values = momentsOf(dtype, v);
     switch (distribution) {
     case Distribution::Normal:
       EXPECT_EQ(k.elements(), plain.elements());
@@ -141,9 +151,9 @@ TEST(Distributions, AreWhatTheirNamesSay) {
       EXPECT_NEAR(values.square, 3, 0.6);
       break;
     case Distribution::OutlierChannels:
-      EXPECT_NEAR(momentsOf(k, 80).square, 400, 80);
-      EXPECT_NEAR(momentsOf(k, 81).square, 1, 0.2);
-      EXPECT_NEAR(momentsOf(q, 80).square, 400, 200);
+      EXPECT_NEAR(momentsOf(dtype, k, 80).square, 400, 80);
+      EXPECT_NEAR(momentsOf(dtype, k, 81).square, 1, 0.2);
+      EXPECT_NEAR(momentsOf(dtype, q, 80).square, 400, 200);
       EXPECT_NEAR(values.square, 1, 0.02);
       break;
     case Distribution::Needle: {
@@ -151,8 +161,8 @@ TEST(Distributions, AreWhatTheirNamesSay) {
       const auto score = [&](std::int64_t row, std::int64_t key) {
         double sum = 0;
         for (std::int64_t i = 0; i < 192; ++i)
-          sum += static_cast<double>(bf16ToFloat(q.at<std::uint16_t>(row, 0)[i])) *
-                 static_cast<double>(bf16ToFloat(k.at<std::uint16_t>(key, 0)[i]));
+          sum += static_cast<double>(elementToFloat(dtype, q.at<std::uint16_t>(row, 0)[i])) *
+                 static_cast<double>(elementToFloat(dtype, k.at<std::uint16_t>(key, 0)[i]));
         return sum / std::sqrt(192.0);
       };
       double needle = 0;
@@ -168,13 +178,13 @@ TEST(Distributions, AreWhatTheirNamesSay) {
     }
     case Distribution::Drift: {
       const auto grown = [&](std::int64_t row) {
-        return bf16ToFloat(*k.at<std::uint16_t>(row, 0)) /
-               bf16ToFloat(*plain.at<std::uint16_t>(row, 0));
+        return elementToFloat(dtype, *k.at<std::uint16_t>(row, 0)) /
+               elementToFloat(dtype, *plain.at<std::uint16_t>(row, 0));
       };
       EXPECT_EQ(grown(0), 1) << "each sequence's first key";
       EXPECT_EQ(grown(259), 1);
       EXPECT_NEAR(grown(259 + 600), 1 + 600 / 4096.0, 0.01);
-      EXPECT_NEAR(momentsOf(q).square,
+      EXPECT_NEAR(momentsOf(dtype, q).square,
                   (64 / std::pow(1 + 224 / 4096.0, 2) + 32 / std::pow(1 + 684 / 4096.0, 2)) / 96,
                   0.03);
       break;
@@ -185,6 +195,8 @@ TEST(Distributions, AreWhatTheirNamesSay) {
             "\"flat\" is no distribution; known: normal, heavy-tail, outlier-channels, needle, "
             "drift");
 }
+
+INSTANTIATE_TEST_SUITE_P(Types, Distributions, ::testing::Values(DType::BF16, DType::F16));
 
 } // namespace
 } // namespace wavesmith

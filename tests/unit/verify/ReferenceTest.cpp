@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/verify/BFloat16.h"
+#include "runtime/verify/Element16.h"
 #include "runtime/verify/Float8.h"
 
 namespace wavesmith {
@@ -29,9 +29,9 @@ Inputs makeInputs(const AttentionProblem &problem, std::uint64_t seed = 1) {
                 {}};
   for (std::int64_t head = 0; problem.sink && head < problem.heads; ++head)
     inputs.sinks.push_back(static_cast<float>(3 * head - 4));
-  inputs.q.fillNormalBf16(seed, 0);
-  inputs.k.fillNormalBf16(seed, 1);
-  inputs.v.fillNormalBf16(seed, 2);
+  inputs.q.fillNormal(problem.dtype, seed, 0);
+  inputs.k.fillNormal(problem.dtype, seed, 1);
+  inputs.v.fillNormal(problem.dtype, seed, 2);
   return inputs;
 }
 
@@ -53,8 +53,10 @@ void plainRow(const Inputs &in, const SequenceLength &length, std::int64_t qBegi
     }
     double score = 0;
     for (int i = 0; i < p.headDimQk; ++i)
-      score += static_cast<double>(bf16ToFloat(in.q.at<std::uint16_t>(qBegin + row, head)[i])) *
-               static_cast<double>(bf16ToFloat(in.k.at<std::uint16_t>(kvBegin + key, kvHead)[i]));
+      score += static_cast<double>(
+                   elementToFloat(p.dtype, in.q.at<std::uint16_t>(qBegin + row, head)[i])) *
+               static_cast<double>(
+                   elementToFloat(p.dtype, in.k.at<std::uint16_t>(kvBegin + key, kvHead)[i]));
     score *= *p.scale;
     scores.push_back(p.softCap ? *p.softCap * std::tanh(score / *p.softCap) : score);
   }
@@ -76,8 +78,9 @@ void plainRow(const Inputs &in, const SequenceLength &length, std::int64_t qBegi
       break;
     for (int i = 0; i < p.headDimV; ++i)
       out[static_cast<std::size_t>(i)] +=
-          weight * static_cast<double>(bf16ToFloat(in.v.at<std::uint16_t>(
-                       kvBegin + static_cast<std::int64_t>(key), kvHead)[i]));
+          weight * static_cast<double>(elementToFloat(
+                       p.dtype, in.v.at<std::uint16_t>(kvBegin + static_cast<std::int64_t>(key),
+                                                       kvHead)[i]));
   }
   for (double &value : out)
     value /= sum;
@@ -122,6 +125,8 @@ TEST(Reference, AgreesWithThePlainFormula) {
   problem.k.head = 72;
   problem.q = {.row = 4 * 80 + 8, .head = 80};
   problem.scale = 1.7; // peaked
+  expectAgreement(problem);
+  problem.dtype = DType::F16;
   expectAgreement(problem);
 }
 
