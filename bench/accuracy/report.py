@@ -12,6 +12,12 @@ METHODS = [("bf16", False)] + [
     for rotated in (False, True)
 ]
 RESAMPLES = 1000
+# What cases of a distribution differ by.
+PARAMETERS = {"needle": "depth", "outlier-channels": "outlier"}
+TITLES = {
+    "depth": lambda value: f", depth {100 * value:.0f} %",
+    "outlier": lambda value: f", {value:g} times larger",
+}
 RATES = ("flips", "clear_flips")
 METRICS = {
     "relative": "Relative error of the output, %",
@@ -60,7 +66,7 @@ def cell(lines: list[dict], metric: str) -> str:
 
 
 def load(paths) -> dict:
-    """(distribution, depth of a needle) -> method -> keys -> lines, one for each seed.
+    """(distribution, depth of a needle or size of outliers) -> method -> keys -> lines, one for each seed.
 
     Results of other kernels, or of a seed for the second time, are no further samples.
     """
@@ -69,16 +75,17 @@ def load(paths) -> dict:
     for path in paths:
         for text in path.read_text().splitlines():
             line = json.loads(text)
-            depth = line.get("depth") if line["distribution"] == "needle" else None
+            parameter = PARAMETERS.get(line["distribution"])
+            value = line.get(parameter) if parameter else None
             method = (line["scales"], line["rotated"])
             kind = (line.get("target"), line.get("head_dim"))
-            if kinds.setdefault((line["distribution"], depth), kind) != kind:
+            if kinds.setdefault((line["distribution"], value), kind) != kind:
                 raise SystemExit(f"{path}: results of {kind} beside others of {line['distribution']}")
-            key = (line["distribution"], depth, method, line["keys"], line["seed"])
+            key = (line["distribution"], value, method, line["keys"], line["seed"])
             if key in seen:
                 raise SystemExit(f"{path}: {key} is there twice")
             seen.add(key)
-            groups[line["distribution"], depth][method][line["keys"]].append(line)
+            groups[line["distribution"], value][method][line["keys"]].append(line)
     return groups
 
 
@@ -100,8 +107,8 @@ Printed by `bench/run_accuracy.py report`; what was measured and how: [accuracy.
 
 def describe(groups: dict) -> str:
     parts = [PREAMBLE]
-    for (distribution, depth), group in groups.items():
-        where = f", depth {100 * depth:.0f} %" if depth is not None else ""
+    for (distribution, value), group in groups.items():
+        where = "" if value is None else TITLES[PARAMETERS[distribution]](value)
         parts.append(f"## {distribution}{where}")
         first = next(iter(next(iter(group.values())).values()))[0]
         for metric, title in METRICS.items():
