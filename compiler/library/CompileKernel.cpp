@@ -85,7 +85,7 @@ LoopExpectation expectedLoops(const AttentionSpec &attention, const ScheduleRow 
                       readsOf(attention.headDimV, target.transposeReads ? 8 : 16);
   // fma, max3 and exp for each score or pair, an add unless the matrix core sums, and the pairs'
   // converts.
-  const int packing = fp8 || target.packedConvert ? 1 : 3;
+  const int packing = fp8 || target.packedConvert || schedule.rounding == "truncated" ? 1 : 3;
   expected.valuBudget =
       scores + scores / 2 + scores + (matrixSum ? 0 : scores) + packing * scores / 2;
   if (attention.softCap) // mul, exp, add, rcp

@@ -38,6 +38,7 @@ void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options) 
   passes.addPass(createAssignLayouts());
   passes.addPass(createFormSoftmax({.sum = std::string(row.rowSum),
                                     .order = std::string(row.order),
+                                    .rounding = std::string(row.rounding),
                                     .exponent = row.exponent,
                                     .threshold = row.threshold}));
   passes.addPass(

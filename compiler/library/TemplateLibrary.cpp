@@ -74,7 +74,8 @@ constexpr std::array kSchedules{
                 .ring = 6,
                 .pre = 3,
                 .keyBuffers = 2,
-                .valueBuffers = 2},
+                .valueBuffers = 2,
+                .rounding = "truncated"},
     ScheduleRow{.target = "gfx950",
                 .dtype = DType::BF16,
                 .blockN = 64,
@@ -121,6 +122,8 @@ constexpr std::array kSchedules{
 constexpr ScheduleRow forFloat16(ScheduleRow row) {
   row.dtype = DType::F16;
   row.exponent = 7;
+  if (row.target == "gfx942")
+    row.rounding = "truncated";
   return row;
 }
 constexpr auto kFloat16Schedules = [] {

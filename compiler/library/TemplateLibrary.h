@@ -24,10 +24,11 @@ struct ScheduleRow {
   int pre;                      ///< of them, read before its barrier
   int keyBuffers, valueBuffers; ///< tiles in LDS
   int registerAhead = 2;        ///< steps that tiles through registers are requested ahead: 2 or 1
-  std::string_view rowSum = "vector";   ///< "vector" or "matrix"
-  std::string_view order = "pipelined"; ///< "pipelined" or "windowed"
-  double exponent = 0;                  ///< log2 of the factor of all weights
-  double threshold = 8;                 ///< log2 by which a row may outgrow its reference
+  std::string_view rowSum = "vector";    ///< "vector" or "matrix"
+  std::string_view order = "pipelined";  ///< "pipelined" or "windowed"
+  std::string_view rounding = "nearest"; ///< of weights: "nearest" or "truncated"
+  double exponent = 0;                   ///< log2 of the factor of all weights
+  double threshold = 8;                  ///< log2 by which a row may outgrow its reference
 };
 
 struct Selection {

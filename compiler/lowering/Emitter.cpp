@@ -160,7 +160,10 @@ SmallVector<Value> Emitter::matrixOperands(Value bytes, const MfmaAtom &atom) {
 
 Value Emitter::packHalves(ElementType element, Value low, Value high, PRounding rounding) {
   assert(isHalf(element));
-  const bool f16 = element == ElementType::F16;
+  const bool f16 = element == ElementType::F16, truncated = rounding == PRounding::Truncated;
+  if (f16 && truncated)
+    return bitcast(ROCDL::CvtPkRtz::create(builder_, vector(2, builder_.getF16Type()), low, high),
+                   i32());
   if (f16 || target_.packedConvert) {
     Type pair = vector(2, f16 ? Type(builder_.getF16Type()) : Type(builder_.getBF16Type()));
     return bitcast(LLVM::FPTruncOp::create(builder_, pair, packVector({low, high})), i32());
@@ -169,6 +172,8 @@ Value Emitter::packHalves(ElementType element, Value low, Value high, PRounding 
   // into the exponent are right; the NaNs that arithmetic produces survive.
   auto rounded = [&](Value a) {
     Value bits = bitcast(a, i32());
+    if (truncated)
+      return bits;
     if (rounding == PRounding::Nearest)
       return add(bits, 0x8000);
     return add(add(bits, 0x7fff), bitAnd(shiftRight(bits, 16), 1));

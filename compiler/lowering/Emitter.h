@@ -73,8 +73,8 @@ public:
   /// Consecutive bytes of a lane as the operands of an instruction, one or several.
   mlir::SmallVector<Value> matrixOperands(Value bytes, const MfmaAtom &atom);
 
-  /// Two floats as two of a 16-bit type in one dword, `low` in the low half. float16 is always
-  /// rounded to nearest even.
+  /// Two floats as two of a 16-bit type in one dword, `low` in the low half. Ties of float16 always
+  /// go to even.
   Value packHalves(ElementType element, Value low, Value high, PRounding rounding);
   /// Two floats in the target's FP8 format, to nearest even: in the low half of a word whose other
   /// half is undefined, or, given such a word, in its high half.

@@ -79,6 +79,9 @@ Epilogue::Ending Epilogue::endingOf(const SoftmaxState &state) {
     ending.sum = sum;
     ending.factor = e.reciprocal(sum);
   }
+  // The sums have the gain, the products of truncated weights lost it.
+  if (const double gain = weightGain(frame_.schedule(), frame_.shape().element); gain != 1)
+    ending.factor = e.fmul(ending.factor, e.constant(static_cast<float>(gain)));
   if (frame_.outputScale())
     ending.factor = e.fmul(ending.factor, frame_.outputScale());
   return ending;

@@ -512,6 +512,10 @@ std::string unsupportedReason(const KernelShape &shape, const Schedule &schedule
   if (schedule.pipelineDistance < 1 || schedule.maxChains < 1 || schedule.sumChains < 1 ||
       schedule.maxChains > 8 || schedule.sumChains > 8)
     return "softmax pipeline distance and chains: want 1..8";
+  if (schedule.pRounding == PRounding::Truncated &&
+      (!isHalf(shape.element) || target.packedConvert))
+    return fmt::format("truncated weights of {}: {} rounds them in one instruction a pair",
+                       nameOf(shape.element), target.name);
   // Written so that NaN is refused.
   const double range = std::log2(largestOf(shape.element));
   const double reach = double{schedule.weightExponent} + double{schedule.rescaleThreshold};

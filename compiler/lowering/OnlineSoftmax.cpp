@@ -1,5 +1,7 @@
 #include "compiler/lowering/OnlineSoftmax.h"
 
+#include <cmath>
+
 #include "compiler/lowering/WordPacker.h"
 
 namespace wavesmith::compiler {
@@ -50,8 +52,10 @@ void OnlineSoftmax::rescaleIfOutgrown(Value tileMaximum, SoftmaxState &state,
   Emitter &e = frame_.emit();
   const Schedule &schedule = frame_.schedule();
   Value scale = frame_.scoreScale();
-  Value exponent = e.constant(schedule.weightExponent);
-  Value threshold = e.constant(schedule.weightExponent + schedule.rescaleThreshold);
+  const auto exponentOfAll = static_cast<float>(
+      schedule.weightExponent + std::log2(weightGain(schedule, frame_.shape().element)));
+  Value exponent = e.constant(exponentOfAll);
+  Value threshold = e.constant(exponentOfAll + schedule.rescaleThreshold);
   auto outgrown = [&](Value maximum) {
     return e.compare(LLVM::FCmpPredicate::ogt, e.fma(maximum, scale, state.bias), threshold);
   };

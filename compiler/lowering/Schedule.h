@@ -4,6 +4,7 @@
 // passes and read by every emitter of this folder; no MLIR here, so tests check them on the host.
 
 #include <cstdint>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,11 @@ struct KernelShape {
   bool isScored() const { return softCap || window || sink; }
 };
 
-/// How P is rounded to bf16. Nearest leaves ties to what is cheapest: to even where the target has
-/// a packed convert (1 VALU a pair), away from zero where it has none (3; ties to even cost 11).
-enum class PRounding : std::uint8_t { Nearest, NearestEven };
+/// How P is rounded to 16 bits. Nearest leaves ties of bf16 to what is cheapest: to even where the
+/// target has a packed convert (1 VALU a pair), away from zero where it has none (3; ties to even
+/// cost 11). Truncated is 1 there too, and makes weights larger by what it takes of them on
+/// average.
+enum class PRounding : std::uint8_t { Nearest, NearestEven, Truncated };
 
 /// What the group that brings a stream waits for at the end of a softmax phase: how many of its own
 /// vector-memory and LDS operations may still be in flight. -1: it does not ask.
@@ -72,6 +75,16 @@ struct Schedule {
   int matrixPriority = 1;   ///< s_setprio of the matrix phase
   int softmaxPriority = 0;
 };
+
+/// The factor of all weights besides 2^weightExponent. The mantissas m of 2^score are spread like
+/// 1/m, so the mean of 1/m is 1 / (2 ln 2), and truncation, which takes half a step of a mantissa
+/// on average, takes step / (4 ln 2) of a weight.
+constexpr double weightGain(const Schedule &schedule, ElementType element) {
+  if (schedule.pRounding != PRounding::Truncated)
+    return 1;
+  const double step = element == ElementType::F16 ? 0x1p-10 : 0x1p-7;
+  return 1 / (1 - step / (4 * std::numbers::ln2));
+}
 
 /// ((x >> shift) & (2^bits - 1)) * scale.
 struct BitField {

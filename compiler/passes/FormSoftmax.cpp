@@ -29,10 +29,17 @@ struct FormSoftmaxPass : impl::FormSoftmaxBase<FormSoftmaxPass> {
       getOperation().emitError() << "order '" << order << "' is neither pipelined nor windowed";
       return signalPassFailure();
     }
+    std::optional<tile::WeightRounding> weightRounding = tile::symbolizeWeightRounding(rounding);
+    if (!weightRounding) {
+      getOperation().emitError() << "rounding '" << rounding
+                                 << "' is neither nearest nor truncated";
+      return signalPassFailure();
+    }
     for (tile::KernelOp kernel : getOperation().getOps<tile::KernelOp>()) {
       WalkResult walked = kernel.walk([&](tile::OnlineSoftmaxOp softmax) {
-        return succeeded(form(softmax, kernel, *rowSum, *softmaxOrder)) ? WalkResult::advance()
-                                                                        : WalkResult::interrupt();
+        return succeeded(form(softmax, kernel, *rowSum, *softmaxOrder, *weightRounding))
+                   ? WalkResult::advance()
+                   : WalkResult::interrupt();
       });
       if (walked.wasInterrupted())
         return signalPassFailure();
@@ -40,7 +47,7 @@ struct FormSoftmaxPass : impl::FormSoftmaxBase<FormSoftmaxPass> {
   }
 
   LogicalResult form(tile::OnlineSoftmaxOp softmax, tile::KernelOp kernel, tile::RowSum rowSum,
-                     tile::SoftmaxOrder softmaxOrder) {
+                     tile::SoftmaxOrder softmaxOrder, tile::WeightRounding weightRounding) {
     const TargetFacts *facts = findTarget(kernel.getTarget().value_or(""));
     if (!facts)
       return kernel.emitOpError() << "has no target; run wavesmith-select-atoms first";
@@ -59,8 +66,12 @@ struct FormSoftmaxPass : impl::FormSoftmaxBase<FormSoftmaxPass> {
     if (rowSum == tile::RowSum::Matrix && !rowSumAtom(*facts, *element))
       return softmax.emitOpError() << facts->name << " has no matrix instruction for sums of "
                                    << weights << "; want vector";
+    if (weightRounding == tile::WeightRounding::Truncated &&
+        (!isHalf(*element) || facts->packedConvert))
+      return softmax.emitOpError() << facts->name << " rounds weights of " << weights
+                                   << " in one instruction a pair; want nearest";
     Builder builder(&getContext());
-    softmax.setFormAttr(tile::SoftmaxAttr::get(&getContext(), rowSum, softmaxOrder,
+    softmax.setFormAttr(tile::SoftmaxAttr::get(&getContext(), rowSum, softmaxOrder, weightRounding,
                                                builder.getF32FloatAttr(exponent),
                                                builder.getF32FloatAttr(threshold)));
     return success();

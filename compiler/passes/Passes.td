@@ -40,14 +40,16 @@ def AssignLayouts : Pass<"wavesmith-assign-layouts", "::mlir::ModuleOp"> {
 }
 
 def FormSoftmax : Pass<"wavesmith-form-softmax", "::mlir::ModuleOp"> {
-  let summary = "Decides range, rescaling, row sum and order of every online softmax";
+  let summary = "Decides range, rescaling, row sum, order and rounding of every online softmax";
   let description = [{
     Weights reach 2^(exponent + threshold), which their type must hold. `matrix` sums need a matrix
-    instruction of the target for them.
+    instruction of the target for them; `truncated` is for 16-bit weights that the target has no
+    instruction to round.
   }];
   let options = [
     Option<"sum", "sum", "std::string", "\"vector\"", "vector or matrix">,
     Option<"order", "order", "std::string", "\"pipelined\"", "pipelined or windowed">,
+    Option<"rounding", "rounding", "std::string", "\"nearest\"", "nearest or truncated">,
     Option<"exponent", "exponent", "double", "0.0", "log2 of the factor of all weights">,
     Option<"threshold", "threshold", "double", "8.0", "rescale threshold, log2">
   ];

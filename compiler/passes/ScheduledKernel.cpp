@@ -296,6 +296,9 @@ private:
     result_.schedule.order = form.getOrder() == tile::SoftmaxOrder::Windowed
                                  ? SoftmaxOrder::Windowed
                                  : SoftmaxOrder::Pipelined;
+    result_.schedule.pRounding = form.getRounding() == tile::WeightRounding::Truncated
+                                     ? PRounding::Truncated
+                                     : PRounding::Nearest;
     result_.schedule.weightExponent = static_cast<float>(form.getExponent().getValueAsDouble());
     result_.schedule.rescaleThreshold = static_cast<float>(form.getThreshold().getValueAsDouble());
     return success();

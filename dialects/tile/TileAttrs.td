@@ -98,6 +98,13 @@ def Tile_SoftmaxOrder : I32EnumAttr<"SoftmaxOrder", "in which order the elements
   let genSpecializedAttr = 0;
 }
 
+def Tile_WeightRounding : I32EnumAttr<"WeightRounding", "how weights become elements of products", [
+  I32EnumAttrCase<"Nearest", 0, "nearest">,
+  I32EnumAttrCase<"Truncated", 1, "truncated">
+]> {
+  let cppNamespace = "::wavesmith::tile";
+  let genSpecializedAttr = 0;
+}
 def Tile_SoftmaxAttr : Tile_Attr<"Softmax", "softmax"> {
   let summary = "How an online softmax keeps its weights in range, adds them up and is ordered";
   let description = [{
@@ -105,15 +112,17 @@ def Tile_SoftmaxAttr : Tile_Attr<"Softmax", "softmax"> {
     Weights are multiplied by 2^`exponent`, which the sums cancel; a row maximum may exceed its
     reference by `threshold` (log2) before the row is rescaled. `pipelined` lets each step of an
     element follow a few elements later, `windowed` makes groups that fit between two matrix
-    instructions of the other wave.
+    instructions of the other wave. `truncated` weights lose the bits that the products' input type
+    has no room for; what that takes on average is put back.
   }];
   let parameters = (ins
     EnumParameter<Tile_RowSum>:$sum,
     EnumParameter<Tile_SoftmaxOrder>:$order,
+    EnumParameter<Tile_WeightRounding>:$rounding,
     "::mlir::FloatAttr":$exponent,
     "::mlir::FloatAttr":$threshold
   );
-  let assemblyFormat = "`<` $sum `,` $order `,` struct($exponent, $threshold) `>`";
+  let assemblyFormat = "`<` $sum `,` $order `,` $rounding `,` struct($exponent, $threshold) `>`";
 }
 
 def Tile_WaitsAttr : Tile_Attr<"Waits", "waits"> {

@@ -240,6 +240,8 @@ private:
     const float sum = call_.numerics.sumsRounded ? state.sums[0] : state.sums[0] + state.sums[1];
     const bool hasKeys = hardware::bitsOf(sum) != 0; // and not sum > 0: NaN must come out as NaN
     float factor = hardware::rcpApprox(sum);
+    if (call_.numerics.gain != 1)
+      factor = hardware::flushed(factor * call_.numerics.gain);
     if (call_.checked.problem.dtype == DType::FP8)
       factor = hardware::flushed(factor * outputScale_);
     const DType type = call_.checked.spec.attention.outType();

@@ -1,5 +1,7 @@
 #include "runtime/numerics/KernelNumerics.h"
 
+#include <cmath>
+#include <numbers>
 #include <string_view>
 
 namespace wavesmith {
@@ -35,33 +37,31 @@ struct Row {
   DType dtype;
   int headDimQk; ///< 0: every other
   int tileKeys;
+  WeightRounding rounding;
   float exponent, threshold;
   bool sumsRounded;
 };
+using enum WeightRounding;
 constexpr Row kRows[] = {
-    {"gfx942", DType::BF16, 0, 32, 0, 8, false},
-    {"gfx942", DType::F16, 0, 32, 7, 8, false},
-    {"gfx942", DType::FP8, 192, 64, 4, 3.9f, false},
-    {"gfx942", DType::FP8, 256, 64, 4, 3.9f, false},
-    {"gfx942", DType::FP8, 0, 64, 4, 3.9f, true},
-    {"gfx950", DType::BF16, 256, 32, 0, 8, false},
-    {"gfx950", DType::BF16, 0, 64, 0, 8, false},
-    {"gfx950", DType::F16, 256, 32, 7, 8, false},
-    {"gfx950", DType::F16, 0, 64, 7, 8, false},
-    {"gfx950", DType::FP8, 256, 64, 4, 4.8f, false},
-    {"gfx950", DType::FP8, 0, 128, 4, 4.8f, true},
+    {"gfx942", DType::BF16, 256, 32, Bf16Away, 0, 8, false},
+    {"gfx942", DType::BF16, 0, 32, Bf16Truncated, 0, 8, false},
+    {"gfx942", DType::F16, 0, 32, F16Truncated, 7, 8, false},
+    {"gfx942", DType::FP8, 192, 64, Fp8Fnuz, 4, 3.9f, false},
+    {"gfx942", DType::FP8, 256, 64, Fp8Fnuz, 4, 3.9f, false},
+    {"gfx942", DType::FP8, 0, 64, Fp8Fnuz, 4, 3.9f, true},
+    {"gfx950", DType::BF16, 256, 32, Bf16Even, 0, 8, false},
+    {"gfx950", DType::BF16, 0, 64, Bf16Even, 0, 8, false},
+    {"gfx950", DType::F16, 256, 32, F16Even, 7, 8, false},
+    {"gfx950", DType::F16, 0, 64, F16Even, 7, 8, false},
+    {"gfx950", DType::FP8, 256, 64, Fp8Ocp, 4, 4.8f, false},
+    {"gfx950", DType::FP8, 0, 128, Fp8Ocp, 4, 4.8f, true},
 };
 
-WeightRounding roundingOf(DType dtype, bool newer) {
-  switch (dtype) {
-  case DType::BF16:
-    return newer ? WeightRounding::Bf16Even : WeightRounding::Bf16Away;
-  case DType::F16:
-    return WeightRounding::F16Even;
-  case DType::FP8:
-    return newer ? WeightRounding::Fp8Ocp : WeightRounding::Fp8Fnuz;
-  }
-  __builtin_unreachable();
+/// Truncation takes 2^-9 / ln 2 of a bf16 weight on average, 2^-12 / ln 2 of an f16 one.
+double gainOf(WeightRounding rounding) {
+  if (rounding == Bf16Truncated)
+    return 1 / (1 - 0x1p-9 / std::numbers::ln2);
+  return rounding == F16Truncated ? 1 / (1 - 0x1p-12 / std::numbers::ln2) : 1;
 }
 
 } // namespace
@@ -81,15 +81,17 @@ Expected<KernelNumerics> kernelNumerics(const KernelSpec &spec) {
         (row.headDimQk != 0 && row.headDimQk != attention.headDimQk))
       continue;
     const bool newer = row.target == "gfx950";
+    const double gain = gainOf(row.rounding);
     // gfx950's FP8 operands are 32 bytes, of which the matrix core takes each 16 like an operand.
     const int operandBytes = newer ? 16 : 8, elementBytes = bytesOf(row.dtype);
     return KernelNumerics{.tileKeys = row.tileKeys,
                           .elementOrder = elementOrder(operandBytes, elementBytes),
                           .keyOrder = keyOrder(operandBytes, elementBytes),
-                          .exponent = row.exponent,
+                          .exponent = static_cast<float>(row.exponent + std::log2(gain)),
+                          .gain = static_cast<float>(gain),
                           .threshold = row.threshold,
                           .sumsRounded = row.sumsRounded,
-                          .rounding = roundingOf(row.dtype, newer)};
+                          .rounding = row.rounding};
   }
   return error(StatusCode::Unsupported, "{} {} has no model; want gfx942 or gfx950", spec.target,
                dtypeName(attention.dtype));

@@ -12,7 +12,15 @@
 namespace wavesmith {
 
 /// How a weight becomes an element that the matrix core multiplies.
-enum class WeightRounding : std::uint8_t { Bf16Away, Bf16Even, F16Even, Fp8Fnuz, Fp8Ocp };
+enum class WeightRounding : std::uint8_t {
+  Bf16Truncated,
+  Bf16Away,
+  Bf16Even,
+  F16Truncated,
+  F16Even,
+  Fp8Fnuz,
+  Fp8Ocp
+};
 
 struct KernelNumerics {
   int tileKeys = 0; ///< keys of one step of the online softmax
@@ -20,6 +28,7 @@ struct KernelNumerics {
   /// take the keys of each run in the other.
   std::vector<int> elementOrder, keyOrder;
   float exponent = 0;  ///< log2 of the factor of all weights, which the sums cancel
+  float gain = 1;      ///< what of that factor truncation takes: results get it back
   float threshold = 8; ///< log2 by which a row's maximum may outgrow its reference
   /// Sums of weights: of what they were rounded to, in keyOrder; else of float32 weights in four
   /// chains, of keys 4-7 of eight or not and odd or not.

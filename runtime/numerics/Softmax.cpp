@@ -11,10 +11,16 @@ namespace {
 /// Of a number that is not negative and whose result is finite.
 WAVESMITH_INLINE float roundWeight(float weight, WeightRounding rounding) {
   switch (rounding) {
+  case WeightRounding::Bf16Truncated:
+    return hardware::floatOf(hardware::bitsOf(weight) & 0xffff0000);
   case WeightRounding::Bf16Away:
     return hardware::floatOf((hardware::bitsOf(weight) + 0x8000) & 0xffff0000);
   case WeightRounding::Bf16Even:
     return roundedOff(weight, 16);
+  case WeightRounding::F16Truncated:
+    return weight < 0x1p-14f
+               ? static_cast<float>(static_cast<std::int32_t>(weight * 0x1p24f)) * 0x1p-24f
+               : hardware::floatOf(hardware::bitsOf(weight) & ~0x1fffu);
   case WeightRounding::F16Even:
     return roundedToSmall(weight, 10, 0x1p-14f);
   case WeightRounding::Fp8Fnuz:
@@ -45,10 +51,14 @@ WAVESMITH_INLINE void weightsOf(const float *scores, std::int64_t count, float s
       rounded[i] = roundWeight(weights[i], how);
   };
   switch (rounding) { // a loop for each, or none would vectorise
+  case WeightRounding::Bf16Truncated:
+    return round(WeightRounding::Bf16Truncated);
   case WeightRounding::Bf16Away:
     return round(WeightRounding::Bf16Away);
   case WeightRounding::Bf16Even:
     return round(WeightRounding::Bf16Even);
+  case WeightRounding::F16Truncated:
+    return round(WeightRounding::F16Truncated);
   case WeightRounding::F16Even:
     return round(WeightRounding::F16Even);
   case WeightRounding::Fp8Fnuz:

@@ -49,6 +49,13 @@
 // HALF-NOT: bf16
 // OUTPUT: want bf16 or f16
 
+// Weights that are truncated: a v_perm or a convert a pair, and what that takes given back at the end.
+// RUN: sed 's/pipelined, nearest/pipelined, truncated/' %t16 | wavesmith-opt -wavesmith-lower-tile=kernel-name=ws_test | FileCheck %s --check-prefix=TRUNCATED16
+// RUN: sed 's/pipelined, nearest/pipelined, truncated/' %t | wavesmith-opt -wavesmith-lower-tile=kernel-name=ws_test | FileCheck %s --check-prefix=TRUNCATED
+// TRUNCATED16: llvm.mlir.constant(1.000352{{.*}} : f32)
+// TRUNCATED16: rocdl.cvt.pkrtz
+// TRUNCATED: llvm.mlir.constant(1.002825{{.*}} : f32)
+
 // With every score function: the cap's exponential and reciprocal, a window's leading steps, a sink.
 // RUN: wavesmith-opt %templates/attention.mlir -wavesmith-bind-parameters=values=block_m=256,block_n=32,head_dim_qk=64,head_dim_v=64,input=bf16,output=bf16,scaled=false,causal=true,window=true,sink=true,soft_cap=true,write_lse=true,split_kv=false -wavesmith-fold-parameters -wavesmith-select-atoms -wavesmith-assign-layouts -wavesmith-form-softmax -wavesmith-place-in-lds -wavesmith-pipeline-loads -wavesmith-peel-masks -wavesmith-insert-waits -o %t.scored
 // RUN: wavesmith-opt %t.scored -wavesmith-lower-tile=kernel-name=ws_test | FileCheck %s --check-prefix=SCORED

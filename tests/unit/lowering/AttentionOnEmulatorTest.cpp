@@ -106,9 +106,11 @@ TEST(AttentionSchedulesOnEmulatorTest, OneKeyBufferMoreOrLess) {
   expectAgrees("gfx950", problem, fewer);
 }
 
-TEST(AttentionSchedulesOnEmulatorTest, TiesToEven) {
-  expectAgrees("gfx942", {.shape = {.causal = true}, .sequences = {{256, 300}}, .growth = 4},
-               Schedule{.pRounding = PRounding::NearestEven});
+TEST(AttentionSchedulesOnEmulatorTest, EveryRoundingOfWeights) {
+  for (const PRounding rounding :
+       {PRounding::Nearest, PRounding::NearestEven, PRounding::Truncated})
+    expectAgrees("gfx942", {.shape = {.causal = true}, .sequences = {{256, 300}}, .growth = 4},
+                 Schedule{.pRounding = rounding});
 }
 
 TEST_P(AttentionVariantsOnEmulatorTest, ANeighboursNanStaysThere) {

@@ -74,13 +74,17 @@ KernelCase KernelCase::withFloat16() const {
 
 Schedule KernelCase::schedule() const {
   const bool full = shape.headDimV == 256; // its outputs leave no more registers
-  const float exponent = shape.element == ElementType::F16 ? 7 : 0;
-  if (target == "gfx942" && isHalf(shape.element))
+  const bool f16 = shape.element == ElementType::F16;
+  const float exponent = f16 ? 7 : 0;
+  if (target == "gfx942" && isHalf(shape.element)) {
+    const PRounding rounding = full && !f16 ? PRounding::Nearest : PRounding::Truncated;
     return full ? Schedule{.ring = 4,
                            .registerAhead = 1,
                            .weightExponent = exponent,
-                           .order = SoftmaxOrder::Windowed}
-                : Schedule{.weightExponent = exponent};
+                           .order = SoftmaxOrder::Windowed,
+                           .pRounding = rounding}
+                : Schedule{.weightExponent = exponent, .pRounding = rounding};
+  }
   if (target == "gfx942") {
     return {.blockN = 64,
             .ring = full ? 4 : 5,
@@ -158,7 +162,8 @@ std::string loopViolations(const std::vector<std::byte> &object, const std::stri
     expected.exp = 16;
     expected.ldsReads = fragments;
     expected.ldsWrites = writes;
-    expected.valuBudget = 16 + 8 + 16 + 16 + 24; // fma, max, exp, sum, pack
+    const bool truncated = kernel.schedule().pRounding == PRounding::Truncated;
+    expected.valuBudget = 16 + 8 + 16 + 16 + (truncated ? 8 : 24); // fma, max, exp, sum, pack
     expected.stagingValu = shape.headDimV / 16;
     expected.maskedValu = 33;
   } else {
