@@ -34,7 +34,8 @@ std::vector<float> descalesOf(Scales scales, const HostTensor &input, std::uint3
     return modelDescales(calibrated, format);
   case Scales::Dynamic:
   case Scales::PerTensor:
-    return modelDescales(modelMaxima(input, rotation, scales == Scales::PerTensor), format);
+    return modelDescales(modelMaxima(input, DType::BF16, rotation, scales == Scales::PerTensor),
+                         format);
   default:
     return {1.0f};
   }
@@ -54,8 +55,8 @@ std::span<const Method> allMethods() { return kMethods; }
 
 Maxima maximaOf(const HostTensor &q, const HostTensor &k, const HostTensor &v, bool rotated) {
   const std::uint32_t rotation = rotated ? kRotation : 0;
-  return {modelMaxima(q, rotation, false), modelMaxima(k, rotation, false),
-          modelMaxima(v, 0, false)};
+  return {modelMaxima(q, DType::BF16, rotation, false),
+          modelMaxima(k, DType::BF16, rotation, false), modelMaxima(v, DType::BF16, 0, false)};
 }
 
 void include(Maxima &into, const Maxima &other) {
@@ -87,7 +88,7 @@ Expected<Computed> compute(const Method &method, const AttentionProblem &problem
                      std::vector<float> &made) {
     const std::uint32_t rotation = rotates && method.rotated ? kRotation : 0;
     made = descalesOf(method.scales, input, rotation, maxima, format);
-    ModelledCodes codes = modelCodes(input, rotation, format, made);
+    ModelledCodes codes = modelCodes(input, DType::BF16, rotation, format, made);
     computed.saturated +=
         std::accumulate(codes.saturated.begin(), codes.saturated.end(), std::uint64_t{0});
     return std::move(codes.codes);

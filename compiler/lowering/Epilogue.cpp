@@ -4,6 +4,8 @@
 #include <limits>
 #include <numbers>
 
+#include "compiler/lowering/Saturate.h"
+
 namespace wavesmith::compiler {
 
 using namespace mlir;
@@ -147,10 +149,13 @@ void Epilogue::storeFinal(ArrayRef<Run> runs, Value lse) {
   Value bytes =
       e.add(e.mul(ids_.unitRow, e.truncate(rowStride)), e.mul(ids_.half, 2 * halfColumns()));
   for (const Run &run : runs) {
-    SmallVector<Value> words;
-    for (std::size_t i = 0; i < run.values.size(); i += 2)
-      words.push_back(e.packHalves(frame_.shape().output, run.values[i], run.values[i + 1],
-                                   PRounding::NearestEven));
+    SmallVector<Value> values(run.values), words;
+    if (frame_.shape().output == ElementType::F16)
+      llvm::transform(run.values, values.begin(),
+                      [&](Value a) { return saturateToF16(e.builder(), a); });
+    for (std::size_t i = 0; i < values.size(); i += 2)
+      words.push_back(
+          e.packHalves(frame_.shape().output, values[i], values[i + 1], PRounding::NearestEven));
     e.bufferStore(e.packVector(words), resource, e.add(bytes, 2 * run.column));
   }
   if (frame_.shape().writeLse)

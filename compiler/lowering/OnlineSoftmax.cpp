@@ -1,6 +1,7 @@
 #include "compiler/lowering/OnlineSoftmax.h"
 
 #include <cmath>
+#include <limits>
 
 #include "compiler/lowering/WordPacker.h"
 
@@ -73,6 +74,11 @@ void OnlineSoftmax::rescaleIfOutgrown(Value tileMaximum, SoftmaxState &state,
   auto [one, other] = e.withPartner(frame_.emitPartner(), tileMaximum);
   Value rowMaximum = e.fmax(one, other);
   Value moved = e.fsub(exponent, e.fmul(rowMaximum, scale));
+  // From scores of 2^24 on the step of float32 can be larger than what weights may reach. Their
+  // rows are NaN, rather than infinite or empty.
+  Value missed = e.fabs(e.fsub(e.fma(rowMaximum, scale, moved), exponent));
+  Value lost = e.compare(LLVM::FCmpPredicate::ogt, missed, e.constant(schedule.rescaleThreshold));
+  moved = e.select(lost, e.constant(std::numeric_limits<float>::quiet_NaN()), moved);
   Value bias = e.select(outgrown(rowMaximum), moved, state.bias);
   Value factor = e.exp2(e.fsub(bias, state.bias));
   auto times = [&](Value value) {

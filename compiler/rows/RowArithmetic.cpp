@@ -7,6 +7,7 @@
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/Dialect/Math/IR/Math.h>
 
+#include "compiler/lowering/Saturate.h"
 #include "runtime/spec/Rotation.h"
 
 namespace wavesmith::compiler {
@@ -45,13 +46,16 @@ RowElements toFp8(ImplicitLocOpBuilder &b, const RowElements &elements, Type to)
 
 /// Two at a time: gfx950 has an instruction for the pair.
 RowElements truncatePairs(ImplicitLocOpBuilder &b, const RowElements &elements, Type to) {
+  auto element = [&](std::size_t i) {
+    return to.isF16() ? saturateToF16(b, elements[i]) : elements[i];
+  };
   RowElements results;
   Value zero = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
   Value one = arith::ConstantOp::create(b, b.getI32IntegerAttr(1));
   for (std::size_t i = 0; i + 1 < elements.size(); i += 2) {
     Value pair = LLVM::PoisonOp::create(b, VectorType::get({2}, b.getF32Type()));
-    pair = LLVM::InsertElementOp::create(b, pair, elements[i], zero);
-    pair = LLVM::InsertElementOp::create(b, pair, elements[i + 1], one);
+    pair = LLVM::InsertElementOp::create(b, pair, element(i), zero);
+    pair = LLVM::InsertElementOp::create(b, pair, element(i + 1), one);
     Value narrow = LLVM::FPTruncOp::create(b, VectorType::get({2}, to), pair);
     results.push_back(LLVM::ExtractElementOp::create(b, narrow, zero));
     results.push_back(LLVM::ExtractElementOp::create(b, narrow, one));

@@ -122,7 +122,8 @@ def Tile_ConvertOp : Tile_Op<"convert", [Pure]> {
   let summary = "The elements of a row in another float type";
   let description = [{
     Rounds to nearest even. FP8 saturates: what is beyond its largest value, infinities too, becomes
-    that value; NaN becomes the NaN without a sign. The other types go to infinity.
+    that value; NaN becomes the NaN without a sign. f16 saturates what is finite; bf16, whose range is
+    float32's, goes to infinity.
   }];
   let arguments = (ins Tile_TileType:$input);
   let results = (outs Tile_TileType:$result);

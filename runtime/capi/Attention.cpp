@@ -250,6 +250,9 @@ Expected<DispatchRequest> requestOf(const wavesmith_attention &attention, const 
     return invalid("dtype is {}; attention takes 1 (bf16), 2 (fp8) or 3 (f16)", attention.dtype);
   }
   WAVESMITH_ASSIGN(problem.fp8, formatOf(attention.fp8_format));
+  if (problem.fp8 && problem.dtype != DType::FP8)
+    return invalid("fp8_format is {} for {} inputs; want 0, as they are quantised to the device's",
+                   attention.fp8_format, dtypeName(problem.dtype));
   problem.sharedDescales = {.q = (attention.flags & WAVESMITH_SHARED_DESCALE_Q) != 0,
                             .k = (attention.flags & WAVESMITH_SHARED_DESCALE_K) != 0,
                             .v = (attention.flags & WAVESMITH_SHARED_DESCALE_V) != 0};

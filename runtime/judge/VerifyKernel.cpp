@@ -18,14 +18,21 @@ constexpr const char *kOrders[] = {"default", "vmem-late,poison"};
 struct AttentionCall {
   std::int64_t heads, kvHeads, padding;
   std::vector<SequenceLength> lengths;
+  Distribution distribution = Distribution::Normal;
 };
 
-/// The second in particular has rows without keys, empty sides and tails of every tile.
+/// The second in particular has rows without keys, empty sides and tails of every tile. The third
+/// shows whether 16-bit weights are in a range that holds light ones too; FP8 has none.
 std::vector<AttentionCall> attentionCalls(const AttentionSpec &spec) {
+  std::vector<AttentionCall> calls;
   if (spec.splitKv) // long enough that blocks are cut
-    return {{1, 1, 0, {{1, 1500}}}, {2, 1, 16, {{70, 1333}, {3, 0}, {300, 1100}}}};
-  return {{1, 1, 0, {{1, 1}}},
-          {4, 2, 16, {{1, 129}, {70, 200}, {0, 5}, {3, 0}, {40, 17}, {257, 300}}}};
+    calls = {{1, 1, 0, {{1, 1500}}}, {2, 1, 16, {{70, 1333}, {3, 0}, {300, 1100}}}};
+  else
+    calls = {{1, 1, 0, {{1, 1}}},
+             {4, 2, 16, {{1, 129}, {70, 200}, {0, 5}, {3, 0}, {40, 17}, {257, 300}}}};
+  if (spec.dtype != DType::FP8)
+    calls.push_back({1, 1, 0, {{40, spec.splitKv ? 1000 : 100}}, Distribution::Faint});
+  return calls;
 }
 
 AttentionProblem problemOf(const KernelSpec &spec, const AttentionCall &call) {
@@ -63,8 +70,11 @@ std::string describe(const AttentionCall &call, std::string_view order) {
   std::vector<std::string> lengths;
   for (const SequenceLength &length : call.lengths)
     lengths.push_back(fmt::format("{}:{}", length.q, length.kv));
-  return fmt::format("{} heads over {}, lens {}, padding {}, order {}", call.heads, call.kvHeads,
-                     fmt::join(lengths, ","), call.padding, order);
+  std::string text = fmt::format("{} heads over {}, lens {}, padding {}, order {}", call.heads,
+                                 call.kvHeads, fmt::join(lengths, ","), call.padding, order);
+  if (call.distribution != Distribution::Normal)
+    text += fmt::format(", {} inputs", distributionName(call.distribution));
+  return text;
 }
 
 /// The reducer of split kernels comes from bundles or the compiler; this process stores nothing.
@@ -86,6 +96,7 @@ Status verifyAttention(const KernelSpec &spec, const SharedCodeObject &object,
       request.problem = problemOf(spec, call);
       request.splits = spec.attention.splitKv ? 3 : 1;
       request.padding = call.padding;
+      request.distribution = call.distribution;
       request.order = order;
       request.object = object;
       request.tolerance = toleranceOf(spec, call);

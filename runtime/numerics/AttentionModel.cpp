@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numbers>
 
@@ -182,7 +183,10 @@ private:
     const float maximum = call_.softmax.maximum(scores, tileKeys_);
     const float exponent = call_.numerics.exponent;
     if (__builtin_fmaf(maximum, scale_, state.bias) > exponent + call_.numerics.threshold) {
-      const float bias = exponent - maximum * scale_;
+      float bias = exponent - maximum * scale_;
+      // The step of such scores is larger than what weights may reach.
+      if (std::abs(__builtin_fmaf(maximum, scale_, bias) - exponent) > call_.numerics.threshold)
+        bias = std::numeric_limits<float>::quiet_NaN();
       const float factor = hardware::exp2Approx(bias - state.bias);
       state.bias = bias;
       for (float &sum : state.sums)
@@ -248,7 +252,7 @@ private:
     auto *out = result_.out.at<std::uint16_t>(packed, unit_.head);
     for (std::int64_t i = 0; i < vDim_; ++i) {
       const float value = hardware::flushed(outputs_[at(row * vDim_ + i)] * factor);
-      out[i] = floatToElement(type, hasKeys ? value : 0.0f);
+      out[i] = resultToElement(type, hasKeys ? value : 0.0f);
     }
     if (!call_.checked.problem.writeLse)
       return;

@@ -4,12 +4,13 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <limits>
 
 #include "runtime/numerics/Rounding.h"
 #include "runtime/spec/Rotation.h"
-#include "runtime/verify/BFloat16.h"
+#include "runtime/verify/Element16.h"
 #include "runtime/verify/Float8.h"
 #include "runtime/verify/Parallel.h"
 
@@ -24,15 +25,23 @@ constexpr std::int64_t kTaskRows = 256;
 /// largest first, butterflies from neighbours to halves.
 class Rotator {
 public:
-  Rotator(std::uint32_t seed, std::int64_t size) : rotates_(seed != 0), size_(size) {
+  Rotator(DType element, std::uint32_t seed, std::int64_t size)
+      : element_(element), rotates_(seed != 0), size_(size) {
+    assert(element != DType::FP8);
     for (std::int64_t i = 0; i < size; ++i)
       signs_[static_cast<std::size_t>(i)] =
           rotationNegates(seed, static_cast<std::uint32_t>(i)) ? 0x80000000 : 0;
   }
 
   void load(const std::uint16_t *bits, float *to) const {
-    for (std::int64_t i = 0; i < size_; ++i)
-      to[i] = bf16ToFloat(bits[i]);
+    const auto unpack = [&](auto toFloat) {
+      for (std::int64_t i = 0; i < size_; ++i)
+        to[i] = toFloat(bits[i]);
+    };
+    if (element_ == DType::F16)
+      unpack(halfToFloat);
+    else
+      unpack(bf16ToFloat);
     if (!rotates_)
       return;
     for (std::int64_t i = 0; i < size_; ++i)
@@ -59,6 +68,7 @@ private:
       x[i] = x[i] * scale + 0.0f;
   }
 
+  DType element_;
   bool rotates_;
   std::int64_t size_;
   std::array<std::uint32_t, kMostElements> signs_{};
@@ -66,9 +76,9 @@ private:
 
 /// Calls body(head, begin, end, rotator) for all rows [begin, end) of every head.
 template <typename Body>
-void forBlocks(const HostTensor &input, std::uint32_t rotation, const Body &body) {
+void forBlocks(const HostTensor &input, DType element, std::uint32_t rotation, const Body &body) {
   const TensorShape &shape = input.shape();
-  const Rotator rotator(rotation, shape.dim);
+  const Rotator rotator(element, rotation, shape.dim);
   const std::int64_t blocks = (shape.rows + kTaskRows - 1) / kTaskRows;
   parallelFor(blocks * shape.heads, [&](std::int64_t task) {
     const std::int64_t begin = task / shape.heads * kTaskRows;
@@ -97,10 +107,11 @@ WAVESMITH_INLINE std::uint8_t codeOf(float value, Fp8Format format) {
 
 } // namespace
 
-std::vector<float> modelMaxima(const HostTensor &input, std::uint32_t rotation, bool shared) {
+std::vector<float> modelMaxima(const HostTensor &input, DType element, std::uint32_t rotation,
+                               bool shared) {
   std::vector<std::atomic<std::uint32_t>> largest(
       static_cast<std::size_t>(shared ? 1 : input.shape().heads));
-  forBlocks(input, rotation,
+  forBlocks(input, element, rotation,
             [&](std::int64_t head, std::int64_t begin, std::int64_t end, const Rotator &rotator) {
               Row elements;
               std::uint32_t mine = 0; // magnitudes order like their bits
@@ -132,8 +143,8 @@ std::vector<float> modelDescales(std::span<const float> maxima, Fp8Format format
   return descales;
 }
 
-ModelledCodes modelCodes(const HostTensor &input, std::uint32_t rotation, Fp8Format format,
-                         std::span<const float> descales) {
+ModelledCodes modelCodes(const HostTensor &input, DType element, std::uint32_t rotation,
+                         Fp8Format format, std::span<const float> descales) {
   TensorShape shape = input.shape();
   shape.headStride = shape.dim;
   shape.rowStride = shape.dim * shape.heads;
@@ -144,7 +155,7 @@ ModelledCodes modelCodes(const HostTensor &input, std::uint32_t rotation, Fp8For
   std::vector<std::atomic<std::uint64_t>> beyond(static_cast<std::size_t>(shape.heads));
   const auto largest = static_cast<float>(fp8Largest(format));
   const float most = largest * (1 + 0x1p-21f); // as templates/quantize.mlir says
-  forBlocks(input, rotation,
+  forBlocks(input, element, rotation,
             [&](std::int64_t head, std::int64_t begin, std::int64_t end, const Rotator &rotator) {
               const float inverse =
                   1.0f / descales[descales.size() == 1 ? 0 : static_cast<std::size_t>(head)];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include <fmt/ranges.h>
@@ -14,8 +15,8 @@
 namespace wavesmith {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames = {"normal", "heavy-tail", "outlier-channels",
-                                                    "needle", "drift"};
+constexpr std::array<std::string_view, 6> kNames = {"normal", "heavy-tail", "outlier-channels",
+                                                    "needle", "faint",      "drift"};
 
 /// Streams of randomness: the elements themselves are drawn from 0, 1 and 2.
 constexpr std::uint64_t kTailStream = 16, kNeedleStream = 32;
@@ -101,6 +102,32 @@ private:
   double depth_;
 };
 
+/// The first channel belongs to one key, which has nothing else. What the others leave in the
+/// result is their values' mean times 2^-19, with values that make it a common number.
+void faint(const CheckedProblem &checked, double depth, HostTensor &q, HostTensor &k,
+           HostTensor &v) {
+  constexpr double kChannel = 4, kOctaves = 19, kValues = 0x1p10;
+  const AttentionProblem &p = checked.problem;
+  const double score = kOctaves * std::numbers::ln2;
+  std::vector<bool> outweighs;
+  for (const SequenceLength &length : p.lengths) {
+    const auto at = static_cast<std::int64_t>(depth * static_cast<double>(length.kv));
+    for (std::int64_t row = 0; row < length.kv; ++row)
+      outweighs.push_back(row == at);
+  }
+  forElements(p.dtype, q, [&](std::int64_t, std::int64_t, std::int64_t i, double value) {
+    return i == 0 ? kChannel : value;
+  });
+  forElements(p.dtype, k, [&](std::int64_t row, std::int64_t, std::int64_t i, double value) {
+    const double first =
+        outweighs[static_cast<std::size_t>(row)] ? score / (kChannel * *p.scale) : 0;
+    return i == 0 ? first : outweighs[static_cast<std::size_t>(row)] ? 0 : value;
+  });
+  forElements(p.dtype, v, [&](std::int64_t row, std::int64_t, std::int64_t, double value) {
+    return outweighs[static_cast<std::size_t>(row)] ? 0 : kValues * value;
+  });
+}
+
 /// Scores of a late query with late keys stay what they are.
 void drift(const AttentionProblem &p, HostTensor &q, HostTensor &k, HostTensor &v) {
   // Of each packed row: its position in its sequence, queries being the last ones.
@@ -155,6 +182,9 @@ void applyDistribution(Distribution distribution, const CheckedProblem &problem,
     return;
   case Distribution::Needle:
     Needles(problem, seed, options.needleDepth).add(q, k);
+    return;
+  case Distribution::Faint:
+    faint(problem, options.needleDepth, q, k, v);
     return;
   case Distribution::Drift:
     drift(problem.problem, q, k, v);

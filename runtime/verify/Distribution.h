@@ -16,7 +16,8 @@ enum class Distribution : std::uint8_t {
   HeavyTail,       ///< q, k and v: Student's t with 3 degrees of freedom
   OutlierChannels, ///< three channels of q and k are larger
   Needle,          ///< one key of each sequence weighs about as much as all others together
-  Drift,           ///< keys and values grow with their position, queries shrink as much
+  Faint, ///< one key of each sequence outweighs each other one 2^19 times and has no value
+  Drift, ///< keys and values grow with their position, queries shrink as much
 };
 std::string_view distributionName(Distribution distribution); ///< "heavy-tail"
 Expected<Distribution> parseDistribution(std::string_view text);
@@ -24,8 +25,10 @@ Expected<Distribution> parseDistribution(std::string_view text);
 std::span<const std::string_view> distributionNames();
 
 struct DistributionOptions {
-  double needleDepth = 1.0 / 3; ///< where the needle is among its sequence's keys, in [0, 1)
-  double outlier = 20;          ///< how many times larger outlier channels are
+  double needleDepth =
+      1.0 /
+      3; ///< where the needle, or the key without a value, is among its sequence's keys, in [0, 1)
+  double outlier = 20; ///< how many times larger outlier channels are
 };
 
 /// Of bf16 or f16 tensors with standard-normal elements. `seed` is that of the elements.

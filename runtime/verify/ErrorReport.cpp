@@ -17,6 +17,13 @@ void keepWorst(double value, const RowPosition &at, double &worst, RowPosition &
   where = at;
 }
 
+/// Between neighbours of a 16-bit type around a value.
+double stepAt(DType type, double value) {
+  const int exponent = value == 0 ? std::numeric_limits<int>::min() : std::ilogb(value);
+  return type == DType::F16 ? std::ldexp(1, std::max(exponent, -14) - 10)
+                            : std::ldexp(1, std::max(exponent, -126) - 7);
+}
+
 std::string nameOf(const RowPosition &at) {
   return fmt::format("sequence {} row {} head {}", at.sequence, at.row, at.head);
 }
@@ -63,6 +70,11 @@ private:
         errorMax = error;
       expectedMax = std::max(expectedMax, std::abs(expected[i]));
     }
+    if (reference_.seen[static_cast<std::size_t>(row)] == 1 && !problem_.sink)
+      for (std::int64_t i = 0; i < reference_.dim; ++i)
+        keepWorst(std::abs(double{elementToFloat(type_, out[i])} - expected[i]) /
+                      stepAt(type_, expected[i]),
+                  at, report_.oneKeySteps, report_.worstOneKey);
     errors_ += error2;
     squares_ += square2;
     RowPosition ignored;
@@ -174,6 +186,8 @@ std::vector<std::string> ErrorReport::failures(const AttentionTolerance &toleran
     if (!std::isnan(errors.lseRel))
       check("|error| of lse", errors.lseAbs, bounds.lseAbs, &errors.worstLseAbs);
   };
+  check("|error| of out in rows of one key, in steps of its type,", oneKeySteps, tolerance.oneKey,
+        &worstOneKey);
   checkRows(manyKeys, tolerance.manyKeys);
   checkRows(fewKeys, tolerance.fewKeys);
   if (wrongEmptyRows > 0)

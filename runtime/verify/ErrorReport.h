@@ -29,6 +29,7 @@ struct RowBounds {
 /// What kernels keep on standard-normal inputs and the default scale. Derived in docs/testing.md.
 struct AttentionTolerance {
   double outRelRms = 3e-3; ///< over everything
+  double oneKey = 0.55;    ///< steps of out's type in rows that see one key only
   RowBounds manyKeys, fewKeys;
 
   static AttentionTolerance of(DType dtype);
@@ -50,6 +51,10 @@ struct ErrorReport {
   double outRelRms = 0;
   double outMaxAbs = 0;
   RowErrors manyKeys, fewKeys;
+  /// The largest error in rows of a single key, whose out is its value, in steps of out's type at
+  /// that value.
+  double oneKeySteps = 0;
+  RowPosition worstOneKey;
   std::int64_t rowsCompared = 0; ///< rows times heads that see keys
   std::int64_t rowsWithoutKeys = 0;
   std::int64_t wrongEmptyRows =

@@ -230,6 +230,11 @@ TEST_F(Misuse, OfAttention) {
                         a.fp8_format = WAVESMITH_FP8_E4M3_OCP;
                       }),
                       "e4m3", "e4m3fnuz"));
+  EXPECT_TRUE(invalid(with([](auto &a) {
+                        a.dtype = WAVESMITH_F16;
+                        a.fp8_format = WAVESMITH_FP8_E4M3_FNUZ;
+                      }),
+                      "fp8_format is 1 for f16 inputs", "want 0"));
   EXPECT_NE(with([](auto &a) { a.head_dim_qk = 96; }), WAVESMITH_OK);
   EXPECT_THAT(wavesmith_last_error(), testing::HasSubstr("192x128")) << "lists what there is";
 

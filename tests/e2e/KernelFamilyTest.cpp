@@ -3,13 +3,15 @@
 
 #include "runtime/spec/KernelFamily.h"
 
-#include <map>
+#include <algorithm>
 #include <set>
+#include <span>
 
 #include <gtest/gtest.h>
 
 #include "runtime/cache/KernelStore.h"
 #include "runtime/judge/VerifyKernel.h"
+#include "runtime/numerics/KernelNumerics.h"
 
 namespace wavesmith::testing {
 namespace {
@@ -42,6 +44,47 @@ TEST_P(KernelFamily, IsVerified) {
 
 INSTANTIATE_TEST_SUITE_P(Sample, KernelFamily, ::testing::ValuesIn(sample()),
                          [](const auto &info) { return info.param.kernelName(); });
+
+/// The float's bits wherever they stand in the object, replaced.
+int replaceAll(std::vector<std::byte> &bytes, float from, float to) {
+  const auto pattern = std::as_bytes(std::span(&from, 1)), other = std::as_bytes(std::span(&to, 1));
+  int count = 0;
+  for (auto at = bytes.begin();; ++count) {
+    at = std::search(at, bytes.end(), pattern.begin(), pattern.end());
+    if (at == bytes.end())
+      return count;
+    at = std::copy(other.begin(), other.end(), at);
+  }
+}
+
+class Verification : public ::testing::TestWithParam<std::string> {};
+
+/// Standard-normal inputs do not show it.
+TEST_P(Verification, SeesF16WeightsThatAreTooLight) {
+  for (const auto &[qk, v] : {std::pair{192, 128}, {64, 64}}) {
+    KernelSpec spec{.target = GetParam(), .attention = {}, .schedule = ""};
+    spec.attention.dtype = DType::F16;
+    spec.attention.headDimQk = qk;
+    spec.attention.headDimV = v;
+    const auto numerics = kernelNumerics(spec);
+    ASSERT_TRUE(numerics) << numerics.status().message();
+    KernelStore store(*KernelStoreOptions::fromEnvironment());
+    const auto made = store.get(spec);
+    ASSERT_TRUE(made) << made.status().message();
+    for (const float less : {4.0f, 8.0f, 13.0f}) {
+      CodeObjectBlob broken = *made->object;
+      const float exponent = numerics->exponent, most = exponent + numerics->threshold;
+      ASSERT_GE(replaceAll(broken.bytes, exponent, exponent - less), 1);
+      ASSERT_GE(replaceAll(broken.bytes, most, most - less), 1);
+      const auto record =
+          verifyKernel(spec, std::make_shared<const CodeObjectBlob>(std::move(broken)));
+      EXPECT_FALSE(record) << "weights 2^" << less << " times lighter";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Verification, ::testing::Values("gfx942", "gfx950"),
+                         [](const auto &info) { return info.param; });
 
 TEST(KernelFamilySample, HasEveryValueOfEveryChoice) {
   // Words of the specs' texts, "causal=1" say; a score function that is off has none.

@@ -78,11 +78,16 @@ protected:
 
   /// Grows scores along the keys, so that references move often.
   static void peak(const CheckedProblem &checked, HostTensor &k) {
-    if (checked.problem.dtype == DType::FP8)
-      return;
     const int mantissa = checked.problem.dtype == DType::F16 ? 10 : 7;
     for (std::int64_t row = 0; row < k.shape().rows; ++row)
       for (std::int64_t i = 0; i < k.shape().dim; ++i) {
+        if (checked.problem.dtype == DType::FP8) {
+          // The largest codes have no larger ones: the others shrink, or vanish.
+          std::uint8_t &code = k.at<std::uint8_t>(row, 0)[i];
+          const auto octaves = static_cast<int>(3 - row / 100 % 4);
+          code = (code >> 3 & 15) > octaves ? static_cast<std::uint8_t>(code - (octaves << 3)) : 0;
+          continue;
+        }
         std::uint16_t &bits = k.at<std::uint16_t>(row, 0)[i];
         bits = static_cast<std::uint16_t>(bits +
                                           (static_cast<std::uint16_t>(row / 100 % 4) << mantissa));
@@ -139,7 +144,8 @@ TEST_P(QuantizedNumerics, AreThoseOfTheEmulatedKernels) {
   int number = 0;
   for (const auto &[qk, v] : kDims)
     for (const Scales scales : {Scales::Given, Scales::Dynamic, Scales::Unit}) {
-      const std::uint32_t rotation = ++number % 2 ? 9 : 0;
+      const DType element = number % 2 ? DType::F16 : DType::BF16;
+      const std::uint32_t rotation = ++number / 2 % 2 ? 9 : 0;
       RunRequest made;
       AttentionProblem &problem = made.problem;
       problem.target = GetParam();
@@ -149,12 +155,15 @@ TEST_P(QuantizedNumerics, AreThoseOfTheEmulatedKernels) {
       problem.heads = problem.kvHeads = 2;
       problem.lengths = {{33, 200 + 10 * number}};
       problem.sharedDescales = {.q = number % 3 == 0, .v = number % 2 == 0};
-      made.quantization =
-          Quantization{.scales = scales, .rotationQ = rotation, .rotationK = rotation};
+      made.quantization = Quantization{.scales = scales,
+                                       .input = std::string(dtypeName(element)),
+                                       .rotationQ = rotation,
+                                       .rotationK = rotation};
       made.distribution = number % 2 ? Distribution::OutlierChannels : Distribution::HeavyTail;
       made.seed = static_cast<std::uint64_t>(number);
       made.splits = 1;
-      SCOPED_TRACE(fmt::format("{} {}x{} rotation {}", scalesName(scales), qk, v, rotation));
+      SCOPED_TRACE(fmt::format("{} of {} {}x{} rotation {}", scalesName(scales), dtypeName(element),
+                               qk, v, rotation));
 
       HostTensor q, k, val, out, lse;
       made.inputs = [&](HostTensor &qs, HostTensor &ks, HostTensor &vs, Descales &) {
@@ -164,6 +173,7 @@ TEST_P(QuantizedNumerics, AreThoseOfTheEmulatedKernels) {
       const auto report = runCase(made);
       ASSERT_TRUE(report) << report.status().message();
       ASSERT_TRUE(report->quantization);
+      problem.f16Out = element == DType::F16;
       const auto plan = planQuantized(problem, *made.quantization, {.splits = 1});
       ASSERT_TRUE(plan) << plan.status().message();
 
@@ -174,8 +184,8 @@ TEST_P(QuantizedNumerics, AreThoseOfTheEmulatedKernels) {
         descales = scales == Scales::Given ? given
                    : scales == Scales::Unit
                        ? std::vector{1.0f}
-                       : modelDescales(modelMaxima(input, seed, shared), format);
-        ModelledCodes made = modelCodes(input, seed, format, descales);
+                       : modelDescales(modelMaxima(input, element, seed, shared), format);
+        ModelledCodes made = modelCodes(input, element, seed, format, descales);
         EXPECT_EQ(made.saturated,
                   report->quantization->tensors[static_cast<std::size_t>(tensor)].saturated);
         return std::move(made.codes);

@@ -62,6 +62,9 @@ std::string errorTable(const ErrorReport &errors, const AttentionTolerance &limi
   std::string text =
       fmt::format("{:<52} {:>9}  {:>8}\n", "errors against float64", "measured", "limit");
   text += errorRow("out, relative rms", errors.outRelRms, limits.outRelRms);
+  if (errors.worstOneKey.row >= 0)
+    text +=
+        errorRow("out, worst row of one key: steps of its type", errors.oneKeySteps, limits.oneKey);
   const auto rows = [&](std::string_view which, const RowErrors &worst, const RowBounds &bounds) {
     text +=
         errorRow(fmt::format("out, worst row{}: |error| / |row|", which), worst.rel, bounds.rel);

@@ -176,6 +176,23 @@ TEST_P(Distributions, AreWhatTheirNamesSay) {
       EXPECT_EQ(changed, 3) << "one key of each sequence";
       break;
     }
+    case Distribution::Faint: {
+      std::int64_t none = 0;
+      for (std::int64_t row = 0; row < checked.v.rows; ++row) {
+        const auto *value = v.at<std::uint16_t>(row, 0), *key = k.at<std::uint16_t>(row, 0);
+        const bool isNone =
+            std::all_of(value, value + 128, [](auto bits) { return (bits & 0x7fff) == 0; });
+        none += isNone;
+        const auto score = [&](std::uint16_t one, std::uint16_t other) {
+          return static_cast<double>(elementToFloat(dtype, one)) *
+                 static_cast<double>(elementToFloat(dtype, other)) / std::sqrt(192.0);
+        };
+        EXPECT_NEAR(score(*q.at<std::uint16_t>(5, 0), *key), isNone ? 19 * std::log(2.0) : 0, 0.05);
+      }
+      EXPECT_EQ(none, 3) << "one key of each sequence";
+      EXPECT_NEAR(std::sqrt(values.square), 1024, 20);
+      break;
+    }
     case Distribution::Drift: {
       const auto grown = [&](std::int64_t row) {
         return elementToFloat(dtype, *k.at<std::uint16_t>(row, 0)) /
@@ -193,7 +210,7 @@ TEST_P(Distributions, AreWhatTheirNamesSay) {
   }
   EXPECT_EQ(parseDistribution("flat").status().message(),
             "\"flat\" is no distribution; known: normal, heavy-tail, outlier-channels, needle, "
-            "drift");
+            "faint, drift");
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, Distributions, ::testing::Values(DType::BF16, DType::F16));
