@@ -75,11 +75,11 @@ struct Call {
   numerics::SoftmaxFunctions softmax = numerics::softmaxFunctions();
 };
 
-/// A row's state: its reference, and the sums of its weights in the four chains of a vector sum or
+/// A row's state: its reference, and the sums of its weights in the two halves of a vector sum or
 /// in one.
 struct RowState {
   float bias = kInitialBias;
-  std::array<float, 4> sums{};
+  std::array<float, 2> sums{};
 };
 
 /// Some rows of one work unit.

@@ -1,6 +1,6 @@
 #pragma once
-// Our attention kernels on the host's CPU, bit by bit: what a plan's launch writes, at some
-// thousand times the emulator's speed, so that long contexts are affordable. The same inputs and
+// Our attention kernels on the host's CPU, bit by bit: what a plan's launch writes, without
+// simulating instructions, so that long contexts are affordable. The same inputs and
 // plan give the bits of the emulated kernel (tests/e2e/NumericsTest.cpp) for finite inputs whose
 // products and sums stay normal float32 numbers. The emulator adds in the order of k, as this does;
 // hardware may group the terms of one matrix instruction.
