@@ -151,6 +151,17 @@ AttentionTolerance AttentionTolerance::of(DType dtype) {
 
 AttentionTolerance AttentionTolerance::of(const AttentionProblem &problem) {
   AttentionTolerance tolerance = of(problem.dtype);
+  // Over one row the mean of squares is that row's error, which has the row's bound; over more of
+  // them it nears its own.
+  std::int64_t rows = 0;
+  bool fewKeys = false;
+  for (const SequenceLength &length : problem.lengths) {
+    rows += length.q * problem.heads;
+    fewKeys = fewKeys || (length.q > 0 && length.kv < kManyKeys);
+  }
+  const double row = fewKeys ? tolerance.fewKeys.rel : tolerance.manyKeys.rel;
+  if (rows > 0)
+    tolerance.outRelRms += (row - tolerance.outRelRms) / static_cast<double>(rows);
   // A capped score is off by up to cap * 2^-21, and so is the logarithm of a sum of its powers.
   if (problem.softCap)
     for (RowBounds *bounds : {&tolerance.manyKeys, &tolerance.fewKeys})

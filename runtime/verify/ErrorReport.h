@@ -33,7 +33,7 @@ struct AttentionTolerance {
   RowBounds manyKeys, fewKeys;
 
   static AttentionTolerance of(DType dtype);
-  /// With what the problem's score functions add.
+  /// With what the problem's score functions add, and for as few rows as it has.
   static AttentionTolerance of(const AttentionProblem &problem);
 };
 

@@ -154,7 +154,20 @@ TEST_F(ErrorReportTest, ASoftCapAddsItsOwnErrorToTheLse) {
   const AttentionTolerance capped = AttentionTolerance::of(problem);
   EXPECT_DOUBLE_EQ(capped.fewKeys.lseRel, RowBounds{}.lseRel + 0x1p-16);
   EXPECT_EQ(capped.manyKeys, capped.fewKeys);
-  EXPECT_EQ(capped.outRelRms, AttentionTolerance{}.outRelRms);
+}
+
+TEST_F(ErrorReportTest, FewRowsHaveNoMean) {
+  AttentionProblem problem = checked.problem;
+  EXPECT_DOUBLE_EQ(AttentionTolerance::of(problem).outRelRms, 3e-3 + 5e-3 / (24 * 3));
+  problem.heads = 1;
+  problem.lengths = {{1, 500}, {0, 5}};
+  EXPECT_DOUBLE_EQ(AttentionTolerance::of(problem).outRelRms, 8e-3);
+  problem.dtype = DType::FP8;
+  EXPECT_DOUBLE_EQ(AttentionTolerance::of(problem).outRelRms, 6e-2);
+  problem.lengths = {{1, 500}, {1, 5}};
+  EXPECT_DOUBLE_EQ(AttentionTolerance::of(problem).outRelRms, 3e-2 + 12e-2 / 2);
+  problem.lengths = {};
+  EXPECT_DOUBLE_EQ(AttentionTolerance::of(problem).outRelRms, 3e-2);
 }
 
 TEST_F(ErrorReportTest, RowsWithoutKeysHaveTheirSink) {
