@@ -177,6 +177,12 @@ void Epilogue::storePartial(ArrayRef<Run> runs, Value lse) {
 
 void Epilogue::emit(ArrayRef<Value> outputs, const SoftmaxState &state) {
   Emitter &e = frame_.emit();
+  // What stands here may overwrite the last MFMA's registers, behind a barrier, a priority and two
+  // branches. LLVM 22 looks back 19 wait states, of the 20 that gfx950's sixteen passes need.
+  if (constexpr int kLookedBack = 19; frame_.resultStates() > kLookedBack) {
+    e.nop(frame_.resultStates() - 5);
+    e.schedBarrier();
+  }
   ids_ = frame_.emitIdsAgain();
   const Ending ending = endingOf(state);
   SmallVector<Run> runs = normalise(outputs, ending);

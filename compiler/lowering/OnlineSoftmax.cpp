@@ -13,6 +13,8 @@ namespace {
 /// Bias before the first visible key: any finite score outgrows it, and a row without keys keeps
 /// P = exp2(-inf) = 0 since the bias is finite.
 constexpr float kInitialBias = 0x1p126f;
+/// Beyond it float32's steps are more than what weights may grow by.
+constexpr float kLargestBias = 0x1p25f;
 constexpr std::pair<int, int> kRarely{1, 2000};
 } // namespace
 
@@ -74,11 +76,6 @@ void OnlineSoftmax::rescaleIfOutgrown(Value tileMaximum, SoftmaxState &state,
   auto [one, other] = e.withPartner(frame_.emitPartner(), tileMaximum);
   Value rowMaximum = e.fmax(one, other);
   Value moved = e.fsub(exponent, e.fmul(rowMaximum, scale));
-  // From scores of 2^24 on the step of float32 can be larger than what weights may reach. Their
-  // rows are NaN, rather than infinite or empty.
-  Value missed = e.fabs(e.fsub(e.fma(rowMaximum, scale, moved), exponent));
-  Value lost = e.compare(LLVM::FCmpPredicate::ogt, missed, e.constant(schedule.rescaleThreshold));
-  moved = e.select(lost, e.constant(std::numeric_limits<float>::quiet_NaN()), moved);
   Value bias = e.select(outgrown(rowMaximum), moved, state.bias);
   Value factor = e.exp2(e.fsub(bias, state.bias));
   auto times = [&](Value value) {
@@ -223,10 +220,18 @@ Value OnlineSoftmax::sumSelector() {
 
 Value OnlineSoftmax::total(const SoftmaxState &state) {
   Emitter &e = frame_.emit();
-  if (sumsByMatrix())
-    return e.element(state.rowSum, 0);
-  auto [one, other] = e.withPartner(frame_.emitPartner(), state.rowSum);
-  return e.fadd(one, other);
+  Value sum;
+  if (sumsByMatrix()) {
+    sum = e.element(state.rowSum, 0);
+  } else {
+    auto [one, other] = e.withPartner(frame_.emitPartner(), state.rowSum);
+    sum = e.fadd(one, other);
+  }
+  // Else NaN, rather than infinite or as if there were no keys.
+  Value none = e.compare(LLVM::FCmpPredicate::oeq, state.bias, e.constant(kInitialBias));
+  Value near = e.compare(LLVM::FCmpPredicate::ole, e.fabs(state.bias), e.constant(kLargestBias));
+  Value resolved = LLVM::OrOp::create(e.builder(), none, near);
+  return e.select(resolved, sum, e.constant(std::numeric_limits<float>::quiet_NaN()));
 }
 
 } // namespace wavesmith::compiler

@@ -299,8 +299,8 @@ typedef struct wavesmith_strides {
  * that sees no key has out = 0 and lse = -inf, exactly. Query head h uses key head
  * h / (heads / kv_heads). Bytes between rows are neither read into results nor written.
  *
- * Scores, q . k times scale, are resolved up to 2^24; rows that reach further may be NaN, and their
- * LSE with them. What is finite stays finite in f16 results.
+ * Scores, q . k times scale, are resolved up to 2^24. A row whose largest is beyond +-2.3e7 (2^25
+ * ln 2) is NaN, and so is its LSE. What is finite stays finite in f16 results.
  *
  * A NaN or infinity spoils more than what sees it: one in v its column in all rows of the sequence
  * (0 times NaN), one in q or k of FP8 also rows 16 away, whose sums share a matrix instruction. */

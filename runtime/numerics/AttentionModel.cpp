@@ -22,6 +22,8 @@ constexpr std::int64_t kTaskRows = 4 * kTileRows; ///< that share unpacked keys,
 constexpr float kNothing = -std::numeric_limits<float>::infinity();
 /// Before the first key: every score outgrows it.
 constexpr float kInitialBias = 0x1p126f;
+/// Beyond it float32 resolves no weights: such rows are NaN.
+constexpr float kLargestBias = 0x1p25f;
 constexpr std::byte kUnwritten{0xa5};
 
 constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
@@ -183,10 +185,7 @@ private:
     const float maximum = call_.softmax.maximum(scores, tileKeys_);
     const float exponent = call_.numerics.exponent;
     if (__builtin_fmaf(maximum, scale_, state.bias) > exponent + call_.numerics.threshold) {
-      float bias = exponent - maximum * scale_;
-      // The step of such scores is larger than what weights may reach.
-      if (std::abs(__builtin_fmaf(maximum, scale_, bias) - exponent) > call_.numerics.threshold)
-        bias = std::numeric_limits<float>::quiet_NaN();
+      const float bias = exponent - maximum * scale_;
       const float factor = hardware::exp2Approx(bias - state.bias);
       state.bias = bias;
       for (float &sum : state.sums)
@@ -241,7 +240,9 @@ private:
   void store(std::int64_t row) {
     const RowState &state = states_[at(row)];
     const std::int64_t packed = unit_.qBegin + firstRow_ + row;
-    const float sum = call_.numerics.sumsRounded ? state.sums[0] : state.sums[0] + state.sums[1];
+    float sum = call_.numerics.sumsRounded ? state.sums[0] : state.sums[0] + state.sums[1];
+    if (state.bias != kInitialBias && std::abs(state.bias) > kLargestBias)
+      sum = std::numeric_limits<float>::quiet_NaN();
     const bool hasKeys = hardware::bitsOf(sum) != 0; // and not sum > 0: NaN must come out as NaN
     float factor = hardware::rcpApprox(sum);
     if (call_.numerics.gain != 1)

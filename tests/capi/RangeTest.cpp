@@ -93,22 +93,15 @@ TEST_P(LargeScores, AreRightToTheLimit) {
     ASSERT_NEAR(lse, 1.1e7, 1e7);
 }
 
-/// Of a row that is past the limit nobody may think that it is right, or that it had no keys.
+/// Nobody may think that they are right, or had no keys.
 TEST_P(LargeScores, AreNanPastIt) {
-  std::size_t lost = 0;
-  for (const float size : {4000.0f, 10000.0f, 20000.0f}) { // to 4.5e9
+  for (const float size : {2000.0f, 4000.0f, 10000.0f, 20000.0f}) { // from 4.5e7 to 4.5e9
     const Rows rows = runWith(size);
-    for (std::size_t row = 0; row < kQueries; ++row)
-      for (std::size_t head = 0; head < kHeads; ++head) {
-        const bool isNan = std::isnan(rows.lse[head * kQueries + row]);
-        lost += isNan;
-        for (std::size_t i = 0; i < kDim; ++i) {
-          const double out = wide(rows.out[(row * kHeads + head) * kDim + i], typeOf(GetParam()));
-          ASSERT_TRUE(isNan ? std::isnan(out) : std::abs(out - 1) <= 8e-3) << out;
-        }
-      }
+    EXPECT_TRUE(std::ranges::all_of(rows.lse, [](float lse) { return std::isnan(lse); })) << size;
+    EXPECT_TRUE(std::ranges::all_of(rows.out, [](std::uint16_t bits) {
+      return std::isnan(wide(bits, typeOf(GetParam())));
+    })) << size;
   }
-  EXPECT_GT(lost, 0U);
 }
 INSTANTIATE_TEST_SUITE_P(Types, LargeScores, testing::Values(WAVESMITH_BF16, WAVESMITH_F16));
 
