@@ -3,11 +3,10 @@
 
 // The work list of an attention launch whose lengths only the device knows: unit
 // block * heads + head is row block `block` of the batch, counted over all sequences, with every key
-// that its rows can see. Units past the last block have no queries and no keys. Sequence s has
+// that its rows can see: query i sees those from i + len_kv - len_q - left to i + len_kv - len_q +
+// right. Units past the last block have no queries and no keys. Sequence s has
 // queries [q_offsets[s], q_offsets[s + 1]) and keys likewise; one that ends beyond `max_queries` or
 // `max_keys`, where tensors may end, begins below 0 or ends before it begins, is left out.
-
-tile.param @causal : i1 doc "keys end at the diagonal, aligned bottom right"
 
 !offsets = !tile.tensor<[?], i32>
 // AttentionWorkUnit: qBegin, kvBegin, lenQ, lenKv, q0, kv0, kv1, head, kvHead, slot, sink, reserved.
@@ -21,7 +20,9 @@ tile.kernel @work_list(
     %heads: i32,
     %group: i32,
     %max_queries: i32,
-    %max_keys: i32) {
+    %max_keys: i32,
+    %left: i32,
+    %right: i32) {
 
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -34,6 +35,7 @@ tile.kernel @work_list(
   %c8 = arith.constant 8 : i32
   %c9 = arith.constant 9 : i32
   %c10 = arith.constant 10 : i32
+  %c11 = arith.constant 11 : i32
   %c16 = arith.constant 16 : i32
   %last_row = arith.constant 255 : i32
   %rows = arith.constant 256 : i32
@@ -78,18 +80,18 @@ tile.kernel @work_list(
     scf.yield %after, %qn, %kn, %lqn, %lkn, %q0n : i32, i32, i32, i32, i32, i32
   }
 
-  %kv1 = tile.if causal -> (i32) {
-    %left = arith.subi %len_q, %q0 : i32
-    %in_block = arith.minsi %left, %rows : i32
-    %last = arith.addi %q0, %in_block : i32
-    %shift = arith.subi %len_kv, %len_q : i32
-    %seen = arith.addi %last, %shift : i32
-    %some = arith.maxsi %seen, %c0 : i32
-    %keys = arith.minsi %some, %len_kv : i32
-    tile.yield %keys : i32
-  } else {
-    tile.yield %len_kv : i32
-  }
+  %rest = arith.subi %len_q, %q0 : i32
+  %in_block = arith.minsi %rest, %rows : i32
+  %shift = arith.subi %len_kv, %len_q : i32
+  %first_own = arith.addi %q0, %shift : i32
+  %last_own = arith.addi %first_own, %in_block : i32
+  %from = arith.subi %first_own, %left : i32
+  %to = arith.addi %last_own, %right : i32
+  %kv_from = arith.maxsi %from, %c0 : i32
+  %kv_to = arith.minsi %to, %len_kv : i32
+  %sees = arith.cmpi slt, %kv_from, %kv_to : i32
+  %kv0 = arith.select %sees, %kv_from, %c0 : i32
+  %kv1 = arith.select %sees, %kv_to, %c0 : i32
 
   %base = arith.muli %block, %heads : i32
   %unit = arith.addi %base, %head : i32
@@ -99,12 +101,13 @@ tile.kernel @work_list(
   tile.write %len_q to %units[%unit, %c2] : i32, !units
   tile.write %len_kv to %units[%unit, %c3] : i32, !units
   tile.write %q0 to %units[%unit, %c4] : i32, !units
-  tile.write %c0 to %units[%unit, %c5] : i32, !units
+  tile.write %kv0 to %units[%unit, %c5] : i32, !units
   tile.write %kv1 to %units[%unit, %c6] : i32, !units
   tile.write %head to %units[%unit, %c7] : i32, !units
   tile.write %kv_head to %units[%unit, %c8] : i32, !units
   tile.write %none to %units[%unit, %c9] : i32, !units
-  scf.for %field = %c10 to %c16 step %c1 : i32 {
+  tile.write %c1 to %units[%unit, %c10] : i32, !units
+  scf.for %field = %c11 to %c16 step %c1 : i32 {
     tile.write %c0 to %units[%unit, %field] : i32, !units
   }
   tile.return

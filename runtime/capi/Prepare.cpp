@@ -52,7 +52,7 @@ Status addKernelsOf(const Context &context, const wavesmith_attention *given,
     const bool onDevice = attention.lengths == WAVESMITH_LENGTHS_ON_DEVICE;
     addAttention(specs, checked.spec, onDevice ? 1 : attention.splits);
     if (onDevice)
-      addOnce(specs, workListSpec(plain.target, plain.causal));
+      addOnce(specs, workListSpec(plain.target));
   }
   if (request.path == policy::Path::Bf16 || !request.quantization)
     return Status::ok();

@@ -25,20 +25,6 @@ WorkspaceLayout layOut(const WorkList &list, int headDimV) {
   return layout;
 }
 
-ScoreArguments scoreArguments(const AttentionProblem &p) {
-  ScoreArguments score{};
-  if (p.softCap) {
-    score.softCapRange = static_cast<float>(2 * *p.softCap * std::numbers::log2e);
-    score.softCapRate = static_cast<float>(2 / *p.softCap);
-  }
-  const auto side = [](std::int64_t keys) {
-    return keys < 0 ? kNoWindow : static_cast<std::int32_t>(keys);
-  };
-  score.windowLeft = side(p.window.left);
-  score.windowRight = side(p.window.right);
-  return score;
-}
-
 Expected<std::vector<std::size_t>> plannedSequences(const PlanOptions &options,
                                                     std::size_t sequences) {
   if (!options.sequences) {
@@ -58,6 +44,20 @@ Expected<std::vector<std::size_t>> plannedSequences(const PlanOptions &options,
 }
 
 } // namespace
+
+ScoreArguments scoreArguments(const AttentionProblem &p) {
+  ScoreArguments score{};
+  if (p.softCap) {
+    score.softCapRange = static_cast<float>(2 * *p.softCap * std::numbers::log2e);
+    score.softCapRate = static_cast<float>(2 / *p.softCap);
+  }
+  const auto side = [](std::int64_t keys) {
+    return keys < 0 ? kNoWindow : static_cast<std::int32_t>(keys);
+  };
+  score.windowLeft = side(p.window.left);
+  score.windowRight = side(p.window.right);
+  return score;
+}
 
 Expected<AttentionPlan> planAttention(const AttentionProblem &problem, const PlanOptions &options) {
   WAVESMITH_ASSIGN(CheckedProblem checked, checkProblem(problem));
@@ -98,7 +98,6 @@ Expected<AttentionPlan> planAttention(CheckedProblem checked, const PlanOptions 
   plan.workspace = layOut(plan.list, p.headDimV);
 
   plan.arguments = attentionArguments(c);
-  plan.score = scoreArguments(p);
   return plan;
 }
 

@@ -46,7 +46,6 @@ struct AttentionPlan {
   WorkList list;                      ///< no units: launching does nothing
   WorkspaceLayout workspace;
   AttentionArguments arguments{};        ///< strides and scale; every address is 0
-  ScoreArguments score{};                ///< of specs that have score functions; sinks is 0
   std::optional<KernelSpec> combineSpec; ///< that merges partials; none when no block is split
 
   const KernelSpec &spec() const { return checked.spec; }
@@ -63,6 +62,8 @@ inline constexpr std::int64_t kMaxWorkUnits = std::int64_t{0xffffffff} / kAttent
 
 /// Strides and scale of a call; every address is 0.
 AttentionArguments attentionArguments(const CheckedProblem &checked);
+/// Of score functions; sinks is 0.
+ScoreArguments scoreArguments(const AttentionProblem &problem);
 
 Expected<AttentionPlan> planAttention(const AttentionProblem &problem,
                                       const PlanOptions &options = {});

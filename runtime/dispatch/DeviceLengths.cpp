@@ -20,12 +20,6 @@ Expected<DeviceLengthsPlan> planDeviceLengths(AttentionProblem problem,
   plan.bounds = bounds;
   problem.lengths = {{bounds.queries, bounds.keys}};
   WAVESMITH_ASSIGN(plan.checked, checkProblem(problem));
-  if (plan.checked.spec.attention.isScored())
-    return error(
-        StatusCode::Unsupported,
-        "[{}]: score functions need lengths that the host knows; a list made on the device "
-        "has none",
-        plan.checked.spec.text());
   plan.arguments = attentionArguments(plan.checked);
   // Every sequence that has queries may end in a block of one row.
   const std::int64_t starts = std::min(bounds.sequences, bounds.queries);
@@ -60,9 +54,12 @@ LaunchList launchList(const DeviceLengthsPlan &plan) {
   a.group = static_cast<std::int32_t>(p.heads / p.kvHeads);
   a.queries = static_cast<std::int32_t>(plan.bounds.queries);
   a.keys = static_cast<std::int32_t>(plan.bounds.keys);
+  const ScoreArguments score = scoreArguments(p);
+  a.left = score.windowLeft;
+  a.right = p.causal ? 0 : score.windowRight;
   const auto offsetBytes =
       2 * static_cast<std::uint64_t>(plan.bounds.sequences + 1) * sizeof(std::int32_t);
-  list.add(workListSpec(p.target, p.causal), {.x = plan.blocks, .y = heads}, a,
+  list.add(workListSpec(p.target), {.x = plan.blocks, .y = heads}, a,
            {{.offset = offsetof(WorkListArguments, qOffsets), .binding = Binding::QOffsets},
             {.offset = offsetof(WorkListArguments, kvOffsets), .binding = Binding::KvOffsets},
             {.offset = offsetof(WorkListArguments, units), .addend = 0}},
@@ -73,7 +70,7 @@ LaunchList launchList(const DeviceLengthsPlan &plan) {
     bytes += shape->dataBytes(shape->rows);
   if (p.writeLse)
     bytes += c.lse.dataBytes(c.lse.rows);
-  list.add(c.spec, {.x = units}, plan.arguments, attentionPlaces(c, 0), bytes);
+  addAttention(list, c, {.x = units}, plan.arguments, 0, bytes);
   return list;
 }
 

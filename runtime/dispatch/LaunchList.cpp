@@ -121,25 +121,37 @@ std::uint64_t LaunchList::bytesMoved() const {
   return sum;
 }
 
-std::vector<AddressPlace> attentionPlaces(const CheckedProblem &c, std::uint64_t work) {
+void addAttention(LaunchList &list, const CheckedProblem &c, const KernelGrid &grid,
+                  const AttentionArguments &arguments, std::uint64_t work, std::uint64_t bytesMoved,
+                  std::vector<AddressPlace> places) {
   using A = AttentionArguments;
+  const auto add = [&](std::size_t offset, Binding binding, bool required = true) {
+    places.push_back(
+        {.offset = static_cast<std::uint32_t>(offset), .binding = binding, .required = required});
+  };
   // Without keys there may be no key memory at all.
   const bool keys = c.totalKv > 0;
-  std::vector<AddressPlace> places = {
-      {.offset = offsetof(A, q), .binding = Binding::Q},
-      {.offset = offsetof(A, k), .binding = Binding::K, .required = keys},
-      {.offset = offsetof(A, v), .binding = Binding::V, .required = keys},
-      {.offset = offsetof(A, out), .binding = Binding::Out},
-      {.offset = offsetof(A, work), .addend = work},
-  };
+  add(offsetof(A, q), Binding::Q);
+  add(offsetof(A, k), Binding::K, keys);
+  add(offsetof(A, v), Binding::V, keys);
+  add(offsetof(A, out), Binding::Out);
+  places.push_back({.offset = offsetof(A, work), .addend = work});
   if (c.problem.writeLse)
-    places.push_back({.offset = offsetof(A, lse), .binding = Binding::Lse});
+    add(offsetof(A, lse), Binding::Lse);
   if (c.problem.dtype == DType::FP8) {
-    places.push_back({.offset = offsetof(A, descaleQ), .binding = Binding::DescaleQ});
-    places.push_back({.offset = offsetof(A, descaleK), .binding = Binding::DescaleK});
-    places.push_back({.offset = offsetof(A, descaleV), .binding = Binding::DescaleV});
+    add(offsetof(A, descaleQ), Binding::DescaleQ);
+    add(offsetof(A, descaleK), Binding::DescaleK);
+    add(offsetof(A, descaleV), Binding::DescaleV);
   }
-  return places;
+  if (!c.spec.attention.isScored()) {
+    list.add(c.spec, grid, arguments, std::move(places), bytesMoved);
+    return;
+  }
+  if (c.problem.sink)
+    add(offsetof(ScoredAttentionArguments, score) + offsetof(ScoreArguments, sinks),
+        Binding::Sinks);
+  list.add(c.spec, grid, ScoredAttentionArguments{arguments, scoreArguments(c.problem)},
+           std::move(places), bytesMoved);
 }
 
 LaunchList launchList(const AttentionPlan &plan) {
@@ -155,22 +167,12 @@ LaunchList launchList(const AttentionPlan &plan) {
     list.images.push_back(imageOf(workspace.merges, plan.list.merges));
 
   using A = AttentionArguments;
-  std::vector<AddressPlace> places = attentionPlaces(c, workspace.work);
-  if (merges) {
-    places.push_back({.offset = offsetof(A, partialOut), .addend = workspace.partialOut});
-    places.push_back({.offset = offsetof(A, partialLse), .addend = workspace.partialLse});
-  }
-  const KernelGrid grid{.x = plan.grid()};
-  if (plan.spec().attention.isScored()) {
-    if (c.problem.sink)
-      places.push_back(
-          {.offset = offsetof(ScoredAttentionArguments, score) + offsetof(ScoreArguments, sinks),
-           .binding = Binding::Sinks});
-    list.add(plan.spec(), grid, ScoredAttentionArguments{plan.arguments, plan.score},
-             std::move(places), attentionBytes(plan));
-  } else {
-    list.add(plan.spec(), grid, plan.arguments, std::move(places), attentionBytes(plan));
-  }
+  std::vector<AddressPlace> places;
+  if (merges)
+    places = {{.offset = offsetof(A, partialOut), .addend = workspace.partialOut},
+              {.offset = offsetof(A, partialLse), .addend = workspace.partialLse}};
+  addAttention(list, c, {.x = plan.grid()}, plan.arguments, workspace.work, attentionBytes(plan),
+               std::move(places));
   if (!merges)
     return list;
 

@@ -123,9 +123,11 @@ private:
                 std::vector<AddressPlace> addresses, std::uint64_t bytesMoved);
 };
 
-/// Where an attention kernel's arguments take the caller's addresses and, at this offset of the
-/// workspace, the work list.
-std::vector<AddressPlace> attentionPlaces(const CheckedProblem &problem, std::uint64_t work);
+/// Adds an attention kernel that takes the caller's addresses and, at this offset of the workspace,
+/// its work list; `places` are what else its arguments need.
+void addAttention(LaunchList &list, const CheckedProblem &problem, const KernelGrid &grid,
+                  const AttentionArguments &arguments, std::uint64_t work, std::uint64_t bytesMoved,
+                  std::vector<AddressPlace> places = {});
 
 /// Attention and, where blocks are split, the merge of their partials.
 LaunchList launchList(const AttentionPlan &plan);

@@ -93,9 +93,7 @@ KernelSpec histogramSpec(const std::string &target, int headDim, const QuantizeO
   return magnitudeSpec(target, "histogram", headDim, options, firstColumn);
 }
 
-KernelSpec workListSpec(const std::string &target, bool causal) {
-  return rowSpec(target, "work_list", {text(causal)});
-}
+KernelSpec workListSpec(const std::string &target) { return rowSpec(target, "work_list", {}); }
 
 Expected<KernelGrid> rowGrid(const KernelSpec &spec, std::int64_t tokens, std::int64_t heads) {
   WAVESMITH_ASSIGN(const RowKernel *kernel, findRowKernel(spec.row.kernel));

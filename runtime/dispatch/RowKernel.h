@@ -48,7 +48,7 @@ Expected<KernelGrid> rowGrid(const KernelSpec &spec, std::int64_t tokens, std::i
 
 //===-- work_list ----------------------------------------------------------------------------===//
 
-KernelSpec workListSpec(const std::string &target, bool causal);
+KernelSpec workListSpec(const std::string &target);
 
 /// Ok, or an error that names both: queries and keys that are rotated differently have no scores.
 Status checkSameRotation(const KernelSpec &queries, const KernelSpec &keys);

@@ -169,13 +169,16 @@ struct WorkListArguments {
   std::int32_t group;   ///< query heads of a key/value head
   std::int32_t queries; ///< of all sequences, at most: one that ends beyond is left out
   std::int32_t keys;    ///< likewise
-  std::int32_t reserved[3];
+  /// Keys that a query sees before and behind its own position, 0 to kNoWindow: right is 0 of a
+  /// causal mask.
+  std::int32_t left, right;
+  std::int32_t reserved;
 };
 static_assert(sizeof(WorkListArguments) == 80);
 static_assert(offsetof(WorkListArguments, sequences) == 48);
 
 inline constexpr const char *kWorkListLayout =
-    "work_list-2 args=80:qOffsets0,qOffset8,kvOffsets16,kvOffset24,units32,unit40,sequences48,"
-    "heads52,group56,queries60,keys64 unit=attention-2 rows=1 threads=256";
+    "work_list-3 args=80:qOffsets0,qOffset8,kvOffsets16,kvOffset24,units32,unit40,sequences48,"
+    "heads52,group56,queries60,keys64,left68,right72 unit=attention-2 rows=1 threads=256";
 
 } // namespace wavesmith

@@ -49,10 +49,6 @@ constexpr std::array kMagnitudeParameters = {
     RowParameter{"first_column", "at", kFirstColumns},
 };
 
-constexpr std::array kWorkListParameters = {
-    RowParameter{"causal", "causal", kFlag},
-};
-
 constexpr std::array kKernels = {
     RowKernel{.name = "combine_splits",
               .abiVersion = 1,
@@ -91,8 +87,8 @@ constexpr std::array kKernels = {
               .argumentBytes = sizeof(HistogramArguments),
               .layout = kHistogramLayout},
     RowKernel{.name = "work_list",
-              .abiVersion = 2,
-              .parameters = kWorkListParameters,
+              .abiVersion = 3,
+              .parameters = {},
               .rows = 1,
               .argumentBytes = sizeof(WorkListArguments),
               .layout = kWorkListLayout},

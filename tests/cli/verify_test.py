@@ -129,6 +129,7 @@ class Verify(CliTest):
             ("quantize", "arith.cmpf ogt, %size, %most", "arith.cmpf olt, %size, %most"),
             ("histogram", "arith.minsi %from_first, %last", "arith.maxsi %from_first, %last"),
             ("work_list", "arith.select %fits, %own, %c0", "arith.select %fits, %own, %own"),
+            ("work_list", "arith.maxsi %from, %c0", "arith.maxsi %c0, %c0"),
             ("amax", "arith.cmpf olt, %size, %infinite", "arith.cmpf ogt, %size, %infinite"),
             ("attention", f"{limit} sle, %key, %limit", f"{limit} slt, %key, %limit"),
             ("attention", "%limit = arith.addi %query, %offset", "%limit = arith.addi %query, %len_kv"),

@@ -15,6 +15,7 @@ AttentionBuffers CallBuffers::addresses() const {
           .out = origin(out),
           .lse = origin(lse),
           .workspace = workspace.address(),
+          .sinks = sinks.size() ? sinks.address() : 0,
           .kRope = origin(kRope)};
 }
 
@@ -43,6 +44,12 @@ Expected<CallBuffers> buffersOf(RowDevice &device, const CheckedProblem &inputs,
                                  {&buffers.out, &out},
                                  {&buffers.lse, &lse}}) {
     WAVESMITH_ASSIGN(*to, device.upload(*from));
+  }
+  if (inputs.problem.sink) {
+    std::vector<float> sinks;
+    for (std::int64_t head = 0; head < inputs.problem.heads; ++head)
+      sinks.push_back(static_cast<float>(head) - 1.5f);
+    WAVESMITH_ASSIGN(buffers.sinks, device.upload(std::span<const float>(sinks)));
   }
   WAVESMITH_ASSIGN(buffers.workspace, device.allocate(workspaceBytes));
   return buffers;

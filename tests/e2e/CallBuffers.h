@@ -11,7 +11,7 @@ namespace wavesmith::testing {
 
 /// The caller's tensors of a call, on the device.
 struct CallBuffers {
-  DeviceBuffer q, k, v, out, lse, workspace, kRope;
+  DeviceBuffer q, k, v, out, lse, workspace, kRope, sinks;
 
   AttentionBuffers addresses() const;
   /// The bytes of out and lse with what surrounds them.

@@ -23,7 +23,7 @@ std::vector<std::int32_t> offsetsOf(const std::vector<SequenceLength> &lengths,
 class DeviceLengths : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(DeviceLengths, OneCaptureServesEveryBatchWithinTheBounds) {
-  for (const bool causal : {false, true}) {
+  for (const auto &[causal, scored] : {std::pair{false, false}, {true, false}, {true, true}}) {
     auto device = RowDevice::open(GetParam());
     ASSERT_TRUE(device) << device.status().message();
     AttentionProblem problem;
@@ -32,6 +32,11 @@ TEST_P(DeviceLengths, OneCaptureServesEveryBatchWithinTheBounds) {
     problem.heads = 4;
     problem.kvHeads = 2;
     problem.causal = causal;
+    if (scored) {
+      problem.window.left = 130;
+      problem.softCap = 5;
+      problem.sink = true;
+    }
     const auto plan = planDeviceLengths(problem, kBounds);
     ASSERT_TRUE(plan) << plan.status().message();
     const auto list = (*device)->load(launchList(*plan));
@@ -107,7 +112,8 @@ TEST_P(DeviceLengths, OneCaptureServesEveryBatchWithinTheBounds) {
       ASSERT_TRUE(expected) << expected.status().message();
       if (!host->work().empty())
         ASSERT_TRUE(runOnce(**device, *hostList, *expected));
-      EXPECT_TRUE(*result == *expected->results()) << "batch " << i << " causal " << causal;
+      EXPECT_TRUE(*result == *expected->results())
+          << "batch " << i << " causal " << causal << " scored " << scored;
     }
     EXPECT_EQ(hip.hipGraphExecDestroy(exec), hipSuccess);
   }

@@ -1,5 +1,6 @@
 #include "runtime/dispatch/DeviceLengths.h"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -42,7 +43,7 @@ TEST(DeviceLengths, TheListMakesItsOwnWork) {
   const LaunchList list = launchList(*plan);
   ASSERT_EQ(list.steps.size(), 2u);
   EXPECT_TRUE(list.images.empty()) << "nothing comes from the host";
-  EXPECT_EQ(list.steps[0].spec.text(), "work_list abi=2 target=gfx942 causal=true");
+  EXPECT_EQ(list.steps[0].spec.text(), "work_list abi=3 target=gfx942");
   WorkListArguments a{};
   ASSERT_EQ(list.steps[0].arguments.size(), sizeof a);
   std::memcpy(&a, list.steps[0].arguments.data(), sizeof a);
@@ -51,10 +52,32 @@ TEST(DeviceLengths, TheListMakesItsOwnWork) {
   EXPECT_EQ(a.group, 3);
   EXPECT_EQ(a.queries, 300);
   EXPECT_EQ(a.keys, 50);
+  EXPECT_EQ(a.left, kNoWindow);
+  EXPECT_EQ(a.right, 0);
   EXPECT_EQ(list.steps[0].grid.x, plan->blocks);
   EXPECT_EQ(list.steps[0].grid.y, 6u);
   EXPECT_EQ(list.steps[1].grid.x, plan->blocks * 6);
   EXPECT_GE(list.workspaceBytes, plan->blocks * 6 * sizeof(AttentionWorkUnit));
+}
+
+TEST(DeviceLengths, WindowsBoundTheUnitsAndSinksAreBound) {
+  AttentionProblem problem;
+  problem.window = {.left = 100, .right = 7};
+  problem.sink = true;
+  const auto plan = planDeviceLengths(problem, {.sequences = 4, .queries = 300, .keys = 50});
+  ASSERT_TRUE(plan) << plan.status().message();
+  const LaunchList list = launchList(*plan);
+  WorkListArguments a{};
+  std::memcpy(&a, list.steps[0].arguments.data(), sizeof a);
+  EXPECT_EQ(a.left, 100);
+  EXPECT_EQ(a.right, 7);
+  ScoredAttentionArguments scored{};
+  ASSERT_EQ(list.steps[1].arguments.size(), sizeof scored);
+  std::memcpy(&scored, list.steps[1].arguments.data(), sizeof scored);
+  EXPECT_EQ(scored.score.windowLeft, 100);
+  EXPECT_TRUE(std::ranges::any_of(list.steps[1].addresses, [](const AddressPlace &place) {
+    return place.binding == Binding::Sinks;
+  }));
 }
 
 TEST(DeviceLengths, Refusals) {
@@ -66,11 +89,7 @@ TEST(DeviceLengths, Refusals) {
   EXPECT_THAT(planDeviceLengths({}, {.sequences = 1, .queries = -5}).status().message(),
               HasSubstr("q length is -5"));
   problem.lengths.clear();
-  problem.softCap = 30;
-  EXPECT_THAT(planDeviceLengths(problem, {.sequences = 1, .queries = 5}).status().message(),
-              HasSubstr("score functions need lengths"));
   EXPECT_TRUE(launchList(*planDeviceLengths({}, {})).steps.empty());
-  problem.softCap.reset();
   problem.headDimQk = problem.headDimV = 64;
   problem.heads = 128;
   EXPECT_EQ(planDeviceLengths(problem, {.sequences = 1, .queries = kMaxTokens, .keys = 1})
