@@ -267,8 +267,12 @@ enum {
   WAVESMITH_DEFER = 32,           /* plan without compiling or loading: wavesmith_prepare must
                                      come before the first launch */
   WAVESMITH_FP8_CONTEXT = 64,     /* consent to FP8 over cached keys, for which policies ask */
-  WAVESMITH_COUNT_SATURATED = 128 /* 16-bit inputs: counts of saturated elements go to the buffers'
-                                     and grow; else each launch leaves its own in the workspace */
+  WAVESMITH_COUNT_SATURATED = 128, /* 16-bit inputs: counts of saturated elements go to the buffers'
+                                      and grow; else each launch leaves its own in the workspace */
+  WAVESMITH_WINDOW = 256,         /* a query sees only keys around its own position, window_left and
+                                     window_right of them */
+  WAVESMITH_SINKS = 512           /* a logit of each head, the buffers' sinks, joins the sum of its
+                                     rows: neither scaled nor capped, and without a value */
 };
 
 /* With which scales the FP8 path may quantise 16-bit inputs. */
@@ -289,6 +293,9 @@ typedef struct wavesmith_strides {
  *
  *   out = softmax(scale * q k^T + mask) v,   lse = ln(sum(exp(scale * q k^T + mask)))
  *
+ * with s = soft_cap * tanh(scale * q k^T / soft_cap) in place of the scaled scores where a soft cap
+ * is given, and exp(sinks[h]) among the terms of the sum with WAVESMITH_SINKS.
+ *
  *   q    [total_q, heads, head_dim_qk]        total_q = cu_seqlens_q[batch]
  *   k    [total_kv, kv_heads, head_dim_qk]    total_kv = cu_seqlens_kv[batch]
  *   v    [total_kv, kv_heads, head_dim_v]
@@ -296,7 +303,7 @@ typedef struct wavesmith_strides {
  *   lse  float32 [heads, total_q], natural logarithm, scale and descales included
  *
  * FP8: s = scale * descale_q[h] * descale_k[h_kv] * (q k^T), out = descale_v[h_kv] * (p v). A query
- * that sees no key has out = 0 and lse = -inf, exactly. Query head h uses key head
+ * that sees no key has out = 0 and lse = -inf, or its sink, exactly. Query head h uses key head
  * h / (heads / kv_heads). Bytes between rows are neither read into results nor written.
  *
  * Scores, q . k times scale, are resolved up to 2^24. A row whose largest is beyond +-2.3e7 (2^25
@@ -337,6 +344,11 @@ typedef struct wavesmith_attention {
                                    inputs are taken as they are (no scales), keys are not split.
                                    For graphs: captured once, right for every batch within */
   int64_t max_total_kv;
+  double soft_cap;              /* 0 = none; 1e-3 to 1e3 */
+  int32_t window_left;          /* WAVESMITH_WINDOW: the query at position p = i + len_kv - len_q sees
+                                   keys p - window_left to p + window_right, with the causal mask
+                                   none past p; -1 = no limit on that side */
+  int32_t window_right;
 } wavesmith_attention;
 
 /* Plans a call. The same description, lengths included, gives the same plan again without work.
@@ -365,6 +377,8 @@ typedef struct wavesmith_attention_buffers {
                                    beyond the largest FP8 value; aligned to 8 bytes */
   uint64_t *saturated_k;        /* [kv_heads] */
   uint64_t *saturated_v;
+  const float *sinks;           /* WAVESMITH_SINKS: float32 [heads]. -inf is none; NaN and +inf make
+                                   their head's rows NaN */
 } wavesmith_attention_buffers;
 
 /* Enqueues a plan of wavesmith_plan_attention() and returns: no allocation, compile, lock, file or
@@ -537,6 +551,7 @@ WAVESMITH_API wavesmith_status wavesmith_launch_amax(wavesmith_plan plan,
  * A sequence's path is decided once for the whole pass, by its new tokens and all its cached keys
  * (docs/policy.md). Where that is FP8, `scales` say how: queries are quantised once, with segment 0,
  * keys and values by each part. FP8 inputs were quantised by the caller (wavesmith_plan_quantize).
+ * Sinks count once, in the last part. A window is refused.
  *
  *   begin     plans all parts; CPU work, may compile
  *   upload    as for a plan

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kFlags = WAVESMITH_CAUSAL | WAVESMITH_LSE | WAVESMITH_SHARED_DESCALE_Q |
                                  WAVESMITH_SHARED_DESCALE_K | WAVESMITH_SHARED_DESCALE_V |
                                  WAVESMITH_DEFER | WAVESMITH_FP8_CONTEXT |
-                                 WAVESMITH_COUNT_SATURATED;
+                                 WAVESMITH_COUNT_SATURATED | WAVESMITH_WINDOW | WAVESMITH_SINKS;
 constexpr std::uint32_t kSharedDescales =
     WAVESMITH_SHARED_DESCALE_Q | WAVESMITH_SHARED_DESCALE_K | WAVESMITH_SHARED_DESCALE_V;
 
@@ -228,6 +228,7 @@ Status readBuffers(const wavesmith_attention_buffers *given, AttentionBuffers &a
   addresses.saturatedQ = address(buffers.saturated_q);
   addresses.saturatedK = address(buffers.saturated_k);
   addresses.saturatedV = address(buffers.saturated_v);
+  addresses.sinks = address(buffers.sinks);
   workspaceBytes = buffers.workspace_bytes;
   return Status::ok();
 }
@@ -270,6 +271,14 @@ Expected<DispatchRequest> requestOf(const wavesmith_attention &attention, const 
   problem.out = tensorStrides(attention.out);
   if (attention.lse_head_stride != 0)
     problem.lseHeadStride = attention.lse_head_stride;
+  if (attention.soft_cap != 0)
+    problem.softCap = attention.soft_cap;
+  if (attention.flags & WAVESMITH_WINDOW)
+    problem.window = {.left = attention.window_left, .right = attention.window_right};
+  else if (attention.window_left != 0 || attention.window_right != 0)
+    return invalid("window_left is {}, window_right {}; both are for WAVESMITH_WINDOW",
+                   attention.window_left, attention.window_right);
+  problem.sink = (attention.flags & WAVESMITH_SINKS) != 0;
   WAVESMITH_TRY(addChoice(attention, request));
   return request;
 }

@@ -22,6 +22,8 @@ namespace wavesmith::capi {
 namespace {
 
 constexpr std::uint64_t kMaxSegments = 4096;
+/// Segments are seen whole, and sinks count once.
+constexpr std::uint32_t kOfTheLastPart = WAVESMITH_CAUSAL | WAVESMITH_SINKS;
 
 template <typename... Args> Status invalid(fmt::format_string<Args...> format, Args &&...args) {
   return error(StatusCode::InvalidArgument, format, std::forward<Args>(args)...);
@@ -169,6 +171,11 @@ Expected<std::shared_ptr<Pass>> Pass::create(Context &context,
                    last.flags);
   if (last.flags & WAVESMITH_DEFER)
     return invalid("attention.flags are 0x{:x}; a pass cannot be deferred", last.flags);
+  if (last.flags & WAVESMITH_WINDOW)
+    return error(StatusCode::Unsupported,
+                 "attention.flags are 0x{:x}; a pass takes no window, whose positions are those of "
+                 "one call over all keys",
+                 last.flags);
   if (options.segment_count > kMaxSegments)
     return invalid("segment_count is {}; at most {}", options.segment_count, kMaxSegments);
   if (options.segment_count > 0 && !options.segments)
@@ -184,7 +191,7 @@ Expected<std::shared_ptr<Pass>> Pass::create(Context &context,
   for (std::uint64_t i = 0; i < options.segment_count; ++i) {
     const std::string name = fmt::format("segments[{}]", i);
     wavesmith_attention attention = i == 0 ? last : packed(last);
-    attention.flags &= ~std::uint32_t{WAVESMITH_CAUSAL};
+    attention.flags &= ~kOfTheLastPart;
     attention.cu_seqlens_kv = options.segments[i];
     WAVESMITH_ASSIGN(Part made, pass->part(context, attention, name));
     pass->segments_.push_back(std::move(made));
