@@ -20,10 +20,10 @@ struct BuiltinTemplate {
 // groups, and how much of them the matrix core is busy, as `wavesmith run --heads 1 --q-len 256
 // --kv-len 6144 --splits 1 --model-cycles` says:
 //               gfx942 BF16    gfx942 FP8     gfx950 BF16    gfx950 FP8
-//   256x256     4175  98.1 %   4222  97.0 %   2088  98.1 %   2078  98.6 %
-//   192x128     2696  95.0     2762  92.7     2631  97.3     2736  98.2
-//   128x128     2184  93.8     2424  89.8     2120  96.6     2430  89.5
-//   64x64       1554  65.9     2052  56.2     1698  60.3     2418  47.6
+//   256x256     4175  98.1 %   4222  97.0 %   2084  98.3 %   2078  98.6 %
+//   192x128     2652  96.5     2762  92.7     2631  97.3     2734  98.3
+//   128x128     2140  95.7     2436  89.3     2115  96.8     2486  87.5
+//   64x64       1418  72.2     2059  55.9     1678  61.0     2398  48.0
 // FP8 on gfx942: up to 128 the vector ALU is the bound, so the matrix core sums. There the softmax
 // in windows is better than the pipeline by 1 %, from 192 on by 3. On gfx950 every fragment that is
 // read before the barrier costs FP8 128x128 1.5 %.

@@ -180,6 +180,7 @@ void Epilogue::emit(ArrayRef<Value> outputs, const SoftmaxState &state) {
   // What stands here may overwrite the last MFMA's registers, behind a barrier, a priority and two
   // branches. LLVM 22 looks back 19 wait states, of the 20 that gfx950's sixteen passes need.
   if (constexpr int kLookedBack = 19; frame_.resultStates() > kLookedBack) {
+    e.schedBarrier();
     e.nop(frame_.resultStates() - 5);
     e.schedBarrier();
   }

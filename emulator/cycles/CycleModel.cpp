@@ -58,6 +58,9 @@ Cost costOf(const std::vector<Cost> &known, u64 size) {
     Cost none;
     return between(none, known.front(), size);
   }
+  // Two neighbours may be a few instructions apart: no slope to go further with.
+  if (size > known.back().size)
+    return between(known.front(), known.back(), size);
   std::size_t i = 1;
   while (i + 1 < known.size() && known[i].size < size)
     ++i;

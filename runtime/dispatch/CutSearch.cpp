@@ -100,19 +100,29 @@ private:
   double bestClocks_ = std::numeric_limits<double>::infinity();
   std::optional<double> bestCapacity_;
   std::vector<std::vector<std::int64_t>> best_;
-  std::vector<double> clocks_; ///< of the units, kept for its memory
+  struct Piece {
+    std::int64_t keys;
+    bool split;
+    auto operator<=>(const Piece &) const = default;
+  };
+  std::vector<Piece> pieces_;  ///< that become units; kept for its memory
+  std::vector<double> clocks_; ///< of them, likewise
 };
 
 void Search::consider(std::optional<double> capacity) {
   std::int64_t slots = 0;
-  clocks_.clear();
+  pieces_.clear();
   for (const RowBlock &block : blocks_) {
     slots += block.split() ? static_cast<std::int64_t>(block.cuts.size()) + 1 : 0;
     block.forPieces([&](std::int64_t begin, std::int64_t end) {
-      clocks_.push_back(unitClocks(end - begin, block.split(), costs_));
+      pieces_.push_back({end - begin, block.split()});
     });
   }
-  std::ranges::sort(clocks_, std::greater());
+  // As buildWorkList() orders them without a capacity.
+  std::ranges::sort(pieces_, std::greater());
+  clocks_.clear();
+  for (const Piece &piece : pieces_)
+    clocks_.push_back(unitClocks(piece.keys, piece.split, costs_));
   const auto look = [&](double end, std::optional<double> by) {
     const double now = end + mergeClocks(slots, costs_);
     if (now >= bestClocks_)
@@ -124,8 +134,10 @@ void Search::consider(std::optional<double> capacity) {
       best_.push_back(block.cuts);
   };
   look(makespan(clocks_, shape_), std::nullopt);
-  if (capacity)
-    look(fittingOrder(clocks_, shape_, *capacity).end, capacity);
+  if (!capacity)
+    return;
+  std::ranges::sort(clocks_, std::greater());
+  look(fittingOrder(clocks_, shape_, *capacity).end, capacity);
 }
 
 bool Search::cutToCapacity(double capacity, std::int64_t shortest, Laying laying) {
