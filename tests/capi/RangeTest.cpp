@@ -50,6 +50,7 @@ protected:
   }
 };
 
+class InfiniteF16 : public Range {};
 class LargestF16 : public Range, public testing::WithParamInterface<std::int32_t> {};
 
 /// Of values all alike each output is that value, whatever the weights are.
@@ -72,6 +73,25 @@ TEST_P(LargestF16, StaysFinite) {
 }
 INSTANTIATE_TEST_SUITE_P(Paths, LargestF16,
                          testing::Values(WAVESMITH_PATH_BF16, WAVESMITH_PATH_FP8));
+
+TEST_F(InfiniteF16, StaysInfinite) {
+  wavesmith_attention call = causal(nullptr, 1);
+  call.dtype = WAVESMITH_F16;
+  call.flags &= ~std::uint32_t{WAVESMITH_CAUSAL};
+  Bits v = draws(WAVESMITH_F16, kKeys, kDim, 0, 1);
+  v[7] = 0x7c00;
+  v[9] = 0xfc00;
+  const Rows rows = run(call, draws(WAVESMITH_F16, kQueries, kDim, 0, 1),
+                        draws(WAVESMITH_F16, kKeys, kDim, 0, 1), v);
+  for (std::size_t row = 0; row < kQueries; ++row)
+    for (std::size_t i = 0; i < kDim; ++i) {
+      const double out = wide(rows.out[row * kHeads * kDim + i], DType::F16);
+      if (i == 7 || i == 9)
+        ASSERT_EQ(out, i == 7 ? kInf : -kInf);
+      else
+        ASSERT_LT(std::abs(out), 5);
+    }
+}
 
 class LargeScores : public Range, public testing::WithParamInterface<std::int32_t> {
 protected:

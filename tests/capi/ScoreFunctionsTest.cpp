@@ -9,9 +9,10 @@
 namespace wavesmith::test {
 namespace {
 
-constexpr std::int32_t kQueries[] = {0, 70, 103}, kKeys[] = {0, 300, 333};
-constexpr std::size_t kTokens = 103, kKeyTokens = 333, kRow = std::size_t{kHeads} * kDim;
-constexpr int kLeft = 90;
+// The first queries of the last sequence stand before all keys.
+constexpr int kSequences = 3;
+constexpr std::int32_t kQueries[] = {0, 70, 103, 163}, kKeys[] = {0, 300, 333, 353};
+constexpr std::size_t kTokens = 163, kKeyTokens = 353, kRow = std::size_t{kHeads} * kDim;
 constexpr double kCap = 2;
 
 class ScoreFunctions : public Results {
@@ -21,14 +22,14 @@ protected:
         out(zeros<std::uint16_t>(kTokens * kRow)), lse(zeros<float>(kTokens * kHeads)),
         sinks({1.5f, -0.5f}) {}
 
-  static wavesmith_attention scored(std::uint32_t flags) {
-    wavesmith_attention attention = causal(kQueries, 2);
+  static wavesmith_attention scored(std::uint32_t flags, int left = 90, int right = -1) {
+    wavesmith_attention attention = causal(kQueries, kSequences);
     attention.cu_seqlens_kv = kKeys;
     attention.soft_cap = kCap;
     attention.flags |= flags;
     if (flags & WAVESMITH_WINDOW) {
-      attention.window_left = kLeft;
-      attention.window_right = -1;
+      attention.window_left = left;
+      attention.window_right = right;
     }
     return attention;
   }
@@ -55,42 +56,52 @@ protected:
     ASSERT_TRUE(ok(wavesmith_plan_destroy(plan)));
   }
 
-  /// Of every row's out by its norm, and of its lse.
-  void expectRight(std::uint32_t flags, double outBound, double lseBound) const {
+  /// Of every row's out by its norm, and of its lse; a row without keys exactly.
+  void expectRight(const wavesmith_attention &call, double outBound, double lseBound) const {
     const std::vector<std::uint16_t> got = out.read();
     const std::vector<float> gotLse = lse.read();
-    for (int s = 0; s < 2; ++s)
+    const auto at = [](int row, int head) {
+      return static_cast<std::size_t>(row * kHeads + head) * kDim;
+    };
+    for (int s = 0; s < kSequences; ++s)
       for (int row = kQueries[s]; row < kQueries[s + 1]; ++row)
         for (int h = 0; h < kHeads; ++h) {
           // Bottom right: the last query stands at the last key.
           const int own = kKeys[s + 1] - (kQueries[s + 1] - row);
-          const int first = flags & WAVESMITH_WINDOW ? std::max(own - kLeft, kKeys[s]) : kKeys[s];
-          const double sink = static_cast<double>(sinks.host[static_cast<std::size_t>(h)]);
-          double sum = flags & WAVESMITH_SINKS ? std::exp(sink) : 0;
+          int first = kKeys[s], last = kKeys[s + 1] - 1;
+          if (call.flags & WAVESMITH_CAUSAL)
+            last = std::min(last, own);
+          if ((call.flags & WAVESMITH_WINDOW) && call.window_left >= 0)
+            first = std::max(first, own - call.window_left);
+          if ((call.flags & WAVESMITH_WINDOW) && call.window_right >= 0)
+            last = std::min(last, own + call.window_right);
+          const double sink = call.flags & WAVESMITH_SINKS
+                                  ? double{sinks.host[static_cast<std::size_t>(h)]}
+                                  : -kInf;
+          double sum = std::exp(sink), error = 0, norm = 0;
           std::vector<double> expected(kDim);
-          for (int key = first; key <= own; ++key) {
-            const std::size_t at = static_cast<std::size_t>(key * kHeads + h) * kDim;
+          for (int key = first; key <= last; ++key) {
             double score = 0;
             for (std::size_t i = 0; i < kDim; ++i)
-              score += wide(q.host[static_cast<std::size_t>(row * kHeads + h) * kDim + i]) *
-                       wide(k.host[at + i]);
+              score += wide(q.host[at(row, h) + i]) * wide(k.host[at(key, h) + i]);
             const double weight = std::exp(kCap * std::tanh(score / std::sqrt(kDim) / kCap));
             sum += weight;
             for (std::size_t i = 0; i < kDim; ++i)
-              expected[i] += weight * wide(v.host[at + i]);
+              expected[i] += weight * wide(v.host[at(key, h) + i]);
           }
-          double error = 0, norm = 0;
           for (std::size_t i = 0; i < kDim; ++i) {
-            const std::size_t at = static_cast<std::size_t>(row * kHeads + h) * kDim + i;
-            error += std::pow(wide(got[at]) - expected[i] / sum, 2);
-            norm += std::pow(expected[i] / sum, 2);
+            const double right = sum > 0 ? expected[i] / sum : 0;
+            error += std::pow(wide(got[at(row, h) + i]) - right, 2);
+            norm += right * right;
           }
-          ASSERT_LE(std::sqrt(error), outBound * std::sqrt(norm)) << "row " << row << " head " << h;
-          ASSERT_NEAR(
-              static_cast<double>(
-                  gotLse[static_cast<std::size_t>(h) * kTokens + static_cast<std::size_t>(row)]),
-              std::log(sum), lseBound)
-              << "row " << row << " head " << h;
+          SCOPED_TRACE(testing::Message() << "sequence " << s << " row " << row << " head " << h);
+          ASSERT_LE(std::sqrt(error), outBound * std::sqrt(norm));
+          const float rowLse =
+              gotLse[static_cast<std::size_t>(h) * kTokens + static_cast<std::size_t>(row)];
+          if (first > last)
+            ASSERT_EQ(rowLse, static_cast<float>(sink));
+          else
+            ASSERT_NEAR(double{rowLse}, std::log(sum), lseBound);
         }
   }
 
@@ -100,11 +111,19 @@ protected:
 constexpr std::uint32_t kBoth = WAVESMITH_WINDOW | WAVESMITH_SINKS;
 
 TEST_F(ScoreFunctions, InACall) {
-  for (const std::uint32_t flags : {0u, std::uint32_t{WAVESMITH_WINDOW}, kBoth}) {
-    SCOPED_TRACE(flags);
-    ASSERT_NO_FATAL_FAILURE(run(scored(flags)));
-    expectRight(flags, 8e-3, 5e-5); // docs/testing.md
-  }
+  for (const std::uint32_t flags : {0u, std::uint32_t{WAVESMITH_WINDOW}, kBoth})
+    for (const auto &[left, right] :
+         {std::pair{90, -1}, {0, 0}, {-1, 5}, {3, 40}, {-1, -1}, {1000, 1 << 24}})
+      for (const std::uint32_t causal : {std::uint32_t{WAVESMITH_CAUSAL}, 0u}) {
+        if (left != 90 && flags == 0)
+          continue;
+        wavesmith_attention attention = scored(flags, left, right);
+        attention.flags = (attention.flags & ~std::uint32_t{WAVESMITH_CAUSAL}) | causal;
+        SCOPED_TRACE(testing::Message()
+                     << "flags " << attention.flags << " " << left << ":" << right);
+        ASSERT_NO_FATAL_FAILURE(run(attention));
+        ASSERT_NO_FATAL_FAILURE(expectRight(attention, 8e-3, 5e-5)); // docs/testing.md
+      }
 }
 
 TEST_F(ScoreFunctions, InACallThatQuantises) {
@@ -112,7 +131,7 @@ TEST_F(ScoreFunctions, InACallThatQuantises) {
   attention.path = WAVESMITH_PATH_FP8;
   attention.scales = WAVESMITH_SCALES_DYNAMIC;
   ASSERT_NO_FATAL_FAILURE(run(attention));
-  expectRight(kBoth, 0.15, 0.05);
+  expectRight(attention, 0.15, 0.05);
 }
 
 TEST_F(ScoreFunctions, WhereOnlyTheDeviceKnowsTheLengths) {
@@ -133,7 +152,8 @@ TEST_F(ScoreFunctions, WhereOnlyTheDeviceKnowsTheLengths) {
 
 /// The keys before the new tokens' own come in two segments, and the sinks count once.
 TEST_F(ScoreFunctions, InAPass) {
-  const std::int32_t segments[][3] = {{0, 100, 100}, {0, 130, 130}}, own[] = {0, 70, 103};
+  const std::int32_t segments[][4] = {{0, 100, 100, 100}, {0, 130, 130, 130}},
+                     own[] = {0, 70, 103, 123};
   const std::int32_t *const pointers[] = {segments[0], segments[1]};
   wavesmith_attention attention = scored(WAVESMITH_SINKS);
   attention.cu_seqlens_kv = own;
@@ -157,7 +177,8 @@ TEST_F(ScoreFunctions, InAPass) {
   }
   ASSERT_EQ(hipDeviceSynchronize(), hipSuccess);
   ASSERT_TRUE(ok(wavesmith_pass_destroy(pass)));
-  expectRight(WAVESMITH_SINKS, 8e-3 + 3 * 0x1p-8, 1e-4);
+  attention.cu_seqlens_kv = kKeys;
+  expectRight(attention, 8e-3 + 3 * 0x1p-8, 1e-4);
 
   attention.flags |= WAVESMITH_WINDOW;
   EXPECT_EQ(wavesmith_pass_begin(context, &options, &pass, nullptr), WAVESMITH_UNSUPPORTED);
