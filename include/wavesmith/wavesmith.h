@@ -378,7 +378,7 @@ typedef struct wavesmith_attention_buffers {
   uint64_t *saturated_k;        /* [kv_heads] */
   uint64_t *saturated_v;
   const float *sinks;           /* WAVESMITH_SINKS: float32 [heads]. -inf is none; NaN and +inf make
-                                   their head's rows NaN */
+                                   all lse of their head NaN, and out where there are keys */
 } wavesmith_attention_buffers;
 
 /* Enqueues a plan of wavesmith_plan_attention() and returns: no allocation, compile, lock, file or
