@@ -87,7 +87,6 @@ Value Emitter::fadd(Value a, Value b) { return LLVM::FAddOp::create(builder_, a,
 Value Emitter::fsub(Value a, Value b) { return LLVM::FSubOp::create(builder_, a, b); }
 Value Emitter::fmul(Value a, Value b) { return LLVM::FMulOp::create(builder_, a, b); }
 Value Emitter::fneg(Value a) { return LLVM::FNegOp::create(builder_, a); }
-Value Emitter::fabs(Value a) { return LLVM::FAbsOp::create(builder_, a); }
 Value Emitter::fma(Value a, Value b, Value c) { return LLVM::FMAOp::create(builder_, a, b, c); }
 Value Emitter::fmax(Value a, Value b) {
   auto op = LLVM::MaxNumOp::create(builder_, a, b);

@@ -58,7 +58,6 @@ public:
   Value fsub(Value a, Value b);
   Value fmul(Value a, Value b);
   Value fneg(Value a);
-  Value fabs(Value a);
   Value fma(Value a, Value b, Value c);
   Value fmax(Value a, Value b); ///< no NaN, so that chains become v_max3
   Value exp2(Value a);          ///< v_exp_f32

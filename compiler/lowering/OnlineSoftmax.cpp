@@ -10,10 +10,10 @@ namespace wavesmith::compiler {
 using namespace mlir;
 
 namespace {
-/// Bias before the first visible key: any finite score outgrows it, and a row without keys keeps
-/// P = exp2(-inf) = 0 since the bias is finite.
+/// Bias before the first visible key: any score above -2^126 outgrows it, and a row without keys
+/// keeps P = exp2(-inf) = 0 since the bias is finite.
 constexpr float kInitialBias = 0x1p126f;
-/// Beyond it float32's steps are more than what weights may grow by.
+/// Minus it is of scores whose steps in float32 are more than what weights may grow by.
 constexpr float kLargestBias = 0x1p25f;
 constexpr std::pair<int, int> kRarely{1, 2000};
 } // namespace
@@ -227,10 +227,9 @@ Value OnlineSoftmax::total(const SoftmaxState &state) {
     auto [one, other] = e.withPartner(frame_.emitPartner(), state.rowSum);
     sum = e.fadd(one, other);
   }
-  // Else NaN, rather than infinite or as if there were no keys.
-  Value none = e.compare(LLVM::FCmpPredicate::oeq, state.bias, e.constant(kInitialBias));
-  Value near = e.compare(LLVM::FCmpPredicate::ole, e.fabs(state.bias), e.constant(kLargestBias));
-  Value resolved = LLVM::OrOp::create(e.builder(), none, near);
+  // Else NaN, rather than infinite. Scores far below are no error: those of a piece of the keys may
+  // all be, beside which others count.
+  Value resolved = e.compare(LLVM::FCmpPredicate::oge, state.bias, e.constant(-kLargestBias));
   return e.select(resolved, sum, e.constant(std::numeric_limits<float>::quiet_NaN()));
 }
 

@@ -303,11 +303,13 @@ typedef struct wavesmith_strides {
  *   lse  float32 [heads, total_q], natural logarithm, scale and descales included
  *
  * FP8: s = scale * descale_q[h] * descale_k[h_kv] * (q k^T), out = descale_v[h_kv] * (p v). A query
- * that sees no key has out = 0 and lse = -inf, or its sink, exactly. Query head h uses key head
+ * that sees no key has out = 0 and lse = -inf, or its finite sink, exactly. Query head h uses key head
  * h / (heads / kv_heads). Bytes between rows are neither read into results nor written.
  *
- * Scores, q . k times scale, are resolved up to 2^24. A row whose largest is beyond +-2.3e7 (2^25
- * ln 2) is NaN, and so is its LSE. What is finite stays finite in f16 results.
+ * Scores, q . k times scale, are resolved from -2^24 to 2^24. A row whose largest is above 2.3e7
+ * (2^25 ln 2) is NaN, and so is its LSE; below -2^24 keys count for less the further they are below
+ * the row's others, and a row that has no others may be off by any factor. A score that overflows to
+ * -inf counts as masked. What is finite stays finite in f16 results.
  *
  * A NaN or infinity spoils more than what sees it: one in v its column in all rows of the sequence
  * (0 times NaN), one in q or k of FP8 also rows 16 away, whose sums share a matrix instruction. */

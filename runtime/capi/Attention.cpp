@@ -205,6 +205,11 @@ Status readAttention(const wavesmith_attention *given, wavesmith_attention &atte
   WAVESMITH_TRY(readStruct(given, attention, offsetof(wavesmith_attention, scale), "attention"));
   if (attention.flags & ~kFlags)
     return invalid("flags are 0x{:x}; this library knows 0x{:x}", attention.flags, kFlags);
+  if ((attention.flags & WAVESMITH_WINDOW) &&
+      given->size < offsetof(wavesmith_attention, window_right) + sizeof(attention.window_right))
+    return invalid(
+        "attention.size is {}, which ends before the window of WAVESMITH_WINDOW; want {}",
+        given->size, sizeof(wavesmith_attention));
   return Status::ok();
 }
 

@@ -55,6 +55,10 @@ Status readStruct(const T *from, T &to, std::size_t required, std::string_view n
     return error(StatusCode::InvalidArgument,
                  "{}.size is {}; it is sizeof the struct, at least {} bytes (this library: {})",
                  name, size, required, sizeof(T));
+  if (size % alignof(T) != 0)
+    return error(StatusCode::InvalidArgument,
+                 "{}.size is {}; it is sizeof the struct, a multiple of {}", name, size,
+                 alignof(T));
   if (size > sizeof(T)) [[unlikely]]
     WAVESMITH_TRY(checkTail(from, sizeof(T), size, name));
   if (size >= sizeof(T)) [[likely]] {

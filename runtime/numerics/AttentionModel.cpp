@@ -20,9 +20,9 @@ namespace {
 constexpr std::int64_t kPanel = kPanelOf<float>;
 constexpr std::int64_t kTaskRows = 4 * kTileRows; ///< that share unpacked keys, at most
 constexpr float kNothing = -std::numeric_limits<float>::infinity();
-/// Before the first key: every score outgrows it.
+/// Before the first key: every score above -2^126 outgrows it.
 constexpr float kInitialBias = 0x1p126f;
-/// Beyond it float32 resolves no weights: such rows are NaN.
+/// Minus it is of scores whose weights float32 does not resolve: such rows are NaN.
 constexpr float kLargestBias = 0x1p25f;
 constexpr std::byte kUnwritten{0xa5};
 
@@ -241,7 +241,7 @@ private:
     const RowState &state = states_[at(row)];
     const std::int64_t packed = unit_.qBegin + firstRow_ + row;
     float sum = call_.numerics.sumsRounded ? state.sums[0] : state.sums[0] + state.sums[1];
-    if (state.bias != kInitialBias && std::abs(state.bias) > kLargestBias)
+    if (state.bias < -kLargestBias)
       sum = std::numeric_limits<float>::quiet_NaN();
     const bool hasKeys = hardware::bitsOf(sum) != 0; // and not sum > 0: NaN must come out as NaN
     float factor = hardware::rcpApprox(sum);

@@ -123,6 +123,24 @@ TEST_P(LargeScores, AreNanPastIt) {
     })) << size;
   }
 }
+/// Keys far below the others do not count, whichever piece of the keys has them.
+TEST_P(LargeScores, FarBelowDoNotCount) {
+  for (const std::int32_t splits : {1, 2, 8}) {
+    wavesmith_attention call = causal(nullptr, 1);
+    call.dtype = GetParam();
+    call.flags &= ~std::uint32_t{WAVESMITH_CAUSAL};
+    call.splits = splits;
+    Bits k = draws(call.dtype, kKeys, kDim, -3000, 100);
+    std::ranges::fill(k.begin() + k.size() / 2, k.end(), std::uint16_t{0}); // scores of 0
+    const Rows rows = run(call, draws(call.dtype, kQueries, kDim, 3000, 100), k,
+                          draws(call.dtype, kKeys, kDim, 1, 0));
+    for (const std::uint16_t bits : rows.out)
+      ASSERT_NEAR(wide(bits, typeOf(GetParam())), 1, 8e-3) << splits;
+    for (const float lse : rows.lse)
+      ASSERT_NEAR(lse, std::log(kKeys / 2), 1e-4) << splits;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, LargeScores, testing::Values(WAVESMITH_BF16, WAVESMITH_F16));
 
 } // namespace

@@ -198,6 +198,10 @@ TEST_F(ScoreFunctions, WrongOnesAreRefused) {
   EXPECT_TRUE(invalid(with([](auto &a) { a.flags &= ~std::uint32_t{WAVESMITH_WINDOW}; }),
                       "window_left is 90", "WAVESMITH_WINDOW"));
 
+  EXPECT_TRUE(invalid(with([](auto &a) { a.size = offsetof(wavesmith_attention, window_left); }),
+                      "size is 184", "WAVESMITH_WINDOW"));
+  EXPECT_TRUE(invalid(with([](auto &a) { a.size -= 4; }), "size is 188", "multiple of 8"));
+
   const wavesmith_attention attention = scored(kBoth);
   wavesmith_plan plan = nullptr;
   wavesmith_plan_info info = WAVESMITH_INIT(wavesmith_plan_info);
