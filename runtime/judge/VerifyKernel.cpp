@@ -32,7 +32,8 @@ std::vector<AttentionCall> attentionCalls(const AttentionSpec &spec) {
     calls = {{1, 1, 0, {{1, 1}}},
              {4, 2, 16, {{1, 129}, {70, 200}, {0, 5}, {3, 0}, {40, 17}, {257, 300}}}};
   if (spec.window) // the usual one, whose right side binds under a causal mask too
-    calls.push_back({1, 1, 0, {{70, 200}}, Distribution::Normal, /*ownKeyLast=*/true});
+    calls.push_back(
+        {1, 1, 0, {{70, spec.splitKv ? 1500 : 200}}, Distribution::Normal, /*ownKeyLast=*/true});
   if (spec.dtype != DType::FP8)
     calls.push_back({1, 1, 0, {{40, spec.splitKv ? 1000 : 100}}, Distribution::Faint});
   return calls;
@@ -51,9 +52,10 @@ AttentionProblem problemOf(const KernelSpec &spec, const AttentionCall &call) {
     problem.softCap = 1.5; // bends most scores
   // Steps inside, across and outside of both edges; wide enough for cuts where keys are cut.
   if (spec.attention.window)
-    problem.window = call.ownKeyLast          ? Window{30, 0}
-                     : spec.attention.splitKv ? Window{700, 200}
-                                              : Window{90, 40};
+    problem.window = {.left = spec.attention.splitKv ? 700 : 90,
+                      .right = call.ownKeyLast          ? 0
+                               : spec.attention.splitKv ? 200
+                                                        : 40};
   problem.sink = spec.attention.sink;
   problem.schedule = spec.schedule;
   problem.heads = call.heads;
