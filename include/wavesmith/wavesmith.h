@@ -294,7 +294,7 @@ typedef struct wavesmith_strides {
  *   out = softmax(scale * q k^T + mask) v,   lse = ln(sum(exp(scale * q k^T + mask)))
  *
  * with s = soft_cap * tanh(scale * q k^T / soft_cap) in place of the scaled scores where a soft cap
- * is given, and exp(sinks[h]) among the terms of the sum with WAVESMITH_SINKS.
+ * is given (masks come after it), and exp(sinks[h]) among the terms of the sum with WAVESMITH_SINKS.
  *
  *   q    [total_q, heads, head_dim_qk]        total_q = cu_seqlens_q[batch]
  *   k    [total_kv, kv_heads, head_dim_qk]    total_kv = cu_seqlens_kv[batch]
@@ -323,7 +323,8 @@ typedef struct wavesmith_attention {
   int32_t kv_heads;             /* 0 = heads; divides heads */
   uint32_t flags;
   int32_t lengths;              /* WAVESMITH_LENGTHS_... */
-  int32_t fp8_format;           /* of FP8 inputs; 0 = the device's. Another one is refused */
+  int32_t fp8_format;           /* of FP8 inputs; 0 = the device's. Another one is refused,
+                                   and any but 0 for 16-bit inputs */
   int64_t batch;                /* sequences */
   const int32_t *cu_seqlens_q;  /* host [batch + 1]: 0, len_0, len_0 + len_1, ...; copied */
   const int32_t *cu_seqlens_kv; /* host [batch + 1]; totals up to 2^24 */
@@ -349,7 +350,8 @@ typedef struct wavesmith_attention {
   double soft_cap;              /* 0 = none; 1e-3 to 1e3 */
   int32_t window_left;          /* WAVESMITH_WINDOW: the query at position p = i + len_kv - len_q sees
                                    keys p - window_left to p + window_right, with the causal mask
-                                   none past p; -1 = no limit on that side */
+                                   none past p; -1 = no limit on that side,
+                                   2^24 at most. Without the flag both are 0 */
   int32_t window_right;
 } wavesmith_attention;
 
